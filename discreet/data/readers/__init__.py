@@ -1,0 +1,1 @@
+"""Readers: each takes one kind of source and leaves it as rows that DuckDB can take in."""

@@ -1,0 +1,1 @@
+"""Tests of Discreet; they mirror the package."""

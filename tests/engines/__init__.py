@@ -1,0 +1,1 @@
+"""One conformance suite over every engine there is, and the walls of each."""
