@@ -1,0 +1,1 @@
+"""Definitions and theorems of differential privacy, enumerated with the laws of the mechanisms themselves."""

@@ -1,0 +1,1 @@
+"""Planted bugs: does a test fail when the privacy core is wrong?"""
