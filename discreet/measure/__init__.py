@@ -1,0 +1,1 @@
+"""The one way from a contract to a charged noisy number."""

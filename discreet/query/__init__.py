@@ -1,0 +1,1 @@
+"""Questions in SQL or from a builder: parsed, planned, answered with their error."""

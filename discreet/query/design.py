@@ -1,0 +1,302 @@
+"""A design: what questions that are asked together will measure, under one charge.
+
+1. The demands of all questions are merged: equal keys, filters and sums are measured once.
+2. Each demand falls into pieces; the budget is split over them by how many statistics each serves, or by what the
+   errors that are wanted of them need.
+3. For every way the account can be charged, each piece takes its best candidate; the way with the least product of
+   errors over all statistics is taken.
+4. The parts of that way are what goes through the door, and their event is the price. Gaussian noise on an account in
+   ε is charged as the (ε, δ) it implies.
+
+Everything here follows from contract, questions and budget; no engine is asked, so a design costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import prod
+
+from discreet.accounting.events import Currency, Event
+from discreet.data.contract import Contract
+from discreet.errors import ArgumentError
+from discreet.guarantee import number_text
+from discreet.measure.door import event_of
+from discreet.measure.favourites import Favourites
+from discreet.measure.found import Found, FoundKeys, prepare_found, unlisted
+from discreet.measure.groups import Axis, axis_of, cells
+from discreet.measure.implied import Implied, ReleasedTogether
+from discreet.measure.noisy import Measurement, NoisyVector
+from discreet.measure.part import Part, Released
+from discreet.measure.ranks import Ranks
+from discreet.query.allowance import Allowance, Exact, allowances, root_down
+from discreet.query.demand import Demand, demands_of, merged
+from discreet.query.piece import Candidate, Piece, pieces_of
+from discreet.query.question import Question
+from discreet.query.statistic import Statistic
+from discreet.query.sums import Sums
+from discreet.query.wanted import Wanted, losses_for
+
+__all__ = ["Design", "Designed", "design_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Designed:
+    """One demand with the candidate that each of its pieces takes, and the places of their parts in the design."""
+
+    demand: Demand
+    contract: Contract
+    axes: tuple[Axis, ...]
+    pieces: tuple[Piece, ...]
+    taken: tuple[Candidate, ...]
+    places: tuple[int | None, ...]
+    sums: Sums | None
+    found: Found | None
+    # Where its parts begin among those of the design.
+    start: int
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are."""
+        return prod(axis.size for axis in self.axes)
+
+    def settled(self, every: Sequence[Released]) -> tuple[Designed, tuple[Released, ...]]:
+        """The demand over the keys there are, found ones included, and what each of its parts released."""
+        if self.found is None:
+            count = sum(place is not None for place in self.places)
+            return self, tuple(every[self.start : self.start + count])
+        keys = every[self.start]
+        assert isinstance(keys, FoundKeys)
+        contract, parts = self.found.over(keys.keys)
+        axes = parts[0].proof.axes[: len(self.axes)]
+        measurements = tuple(part for part in parts if isinstance(part, Measurement))
+        sizes = tuple(axis.size for axis in axes)
+        sums = None if self.sums is None else replace(self.sums, measurements=measurements, sizes=sizes)
+        return replace(self, contract=contract, axes=axes, sums=sums), keys.parts
+
+    def vectors(self, every: Sequence[Released]) -> tuple[NoisyVector, ...]:
+        """The vectors behind its sums, out of what all parts of the design released."""
+        found = (every[place] for place in self.places if place is not None)
+        return tuple(one for one in found if isinstance(one, NoisyVector))
+
+    def chosen(self, statistic: Statistic, every: Sequence[Released]) -> Sequence[object]:
+        """A statistic that was chosen, in every cell."""
+        for place, candidate in zip(self.places, self.taken, strict=True):
+            if place is not None and statistic in candidate.reads:
+                return candidate.reads[statistic](every[place])
+        raise AssertionError(statistic)
+
+    def intervals(
+        self, statistic: Statistic, every: Sequence[Released], coverage: Fraction
+    ) -> Sequence[tuple[Fraction, Fraction]] | None:
+        """Intervals of a statistic that was chosen, in every cell, where its way knows any."""
+        for place, candidate in zip(self.places, self.taken, strict=True):
+            if place is not None and statistic in candidate.intervals:
+                return candidate.intervals[statistic](every[place], coverage)
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """What is measured for questions that are asked together."""
+
+    questions: tuple[Question, ...]
+    contract: Contract
+    currency: Currency
+    allowance: Allowance
+    demands: tuple[Designed, ...]
+    parts: tuple[Part, ...]
+    listed: tuple[tuple[Designed, Piece, tuple[Candidate, ...]], ...]
+
+    @property
+    def charged(self) -> tuple[Part, ...]:
+        """The parts as they go through the door."""
+        implied = self.allowance.implied
+        if implied is None:
+            return self.parts
+        epsilon, delta = implied
+        return (Implied(parts=self.parts, rho=self.allowance.loss, epsilon=epsilon, delta=delta),)
+
+    @property
+    def event(self) -> Event:
+        """What is charged."""
+        return event_of(self.charged)
+
+    def each(self, released: Sequence[Released]) -> tuple[Released, ...]:
+        """What each part released, out of what came through the door."""
+        (*found,) = released
+        if len(found) == 1 and isinstance(found[0], ReleasedTogether):
+            return found[0].each
+        return tuple(found)
+
+    def of(self, demand: Demand) -> Designed:
+        """The demand as designed that serves this one."""
+        return next(one for one in self.demands if one.demand.cells == demand.cells)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What finding keys means for the answer, in words."""
+        return tuple(
+            f"The keys of {text.name!r} were found for ε = {number_text(one.found.epsilon)} and "
+            f"δ = {number_text(one.found.delta)}: rare keys are missing."
+            for one in self.demands
+            if one.found is not None
+            for text in one.found.texts
+        )
+
+
+def design_of(
+    questions: Sequence[Question],
+    contract: Contract,
+    currency: Currency,
+    *,
+    epsilon: Exact | None = None,
+    delta: Exact | None = None,
+    rho: Exact | None = None,
+    wanted: Wanted | None = None,
+) -> Design:
+    """The best design for the budget, or for wanted errors, or a refusal that says what cannot be measured."""
+    demands = merged(demand for question in questions for demand in demands_of(question))
+    given = {demand.cells: unlisted(contract, [text.name for text in demand.found]) for demand in demands}
+    pieces = [(demand, piece) for demand in demands for piece in pieces_of(demand, given[demand.cells])]
+    finding = sum(len(demand.found) for demand in demands)
+    spread = _Spread(pieces=tuple(piece for _, piece in pieces), finding=finding, wanted=wanted, contract=contract)
+    if wanted is not None and epsilon is None and rho is None:
+        needed = spread.needed(currency)
+        pure = currency == "pure"
+        ways = allowances(currency, epsilon=needed if pure else None, delta=delta, rho=None if pure else needed)
+    else:
+        ways = allowances(currency, epsilon=epsilon, delta=delta, rho=rho, keys=finding > 0)
+    listed = {
+        way: [piece.candidates(way.shared(share)) for (_, piece), share in zip(pieces, spread.shares(way), strict=True)]
+        for way in ways
+    }
+    best = min(ways, key=lambda way: sum(candidates[0].score for candidates in listed[way]))
+    taken = [candidates[0] for candidates in listed[best]]
+    each = Finding(epsilon=_of_finding(best, spread.total), delta=best.delta / finding) if finding else None
+    designed, parts = _built(pieces, taken, given, contract, each)
+    if not parts:
+        raise ArgumentError(
+            "question",
+            found="it asks only for what the contract makes public",
+            right="that is known without asking",
+            step="read it off the contract",
+        )
+    by_demand = {one.demand.cells: one for one in designed}
+    every = [
+        (by_demand[demand.cells], piece, tuple(one for way in ways for one in listed[way][at]))
+        for at, (demand, piece) in enumerate(pieces)
+    ]
+    return Design(
+        questions=tuple(questions),
+        contract=contract,
+        currency=currency,
+        allowance=best,
+        demands=designed,
+        parts=parts,
+        listed=tuple(every),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Spread:
+    """How a budget is spread over pieces: by how many statistics each serves, or by what their wanted errors need."""
+
+    pieces: tuple[Piece, ...]
+    finding: int
+    wanted: Wanted | None
+    contract: Contract
+
+    @property
+    def total(self) -> int:
+        """What is served in all: each statistic, and each text whose keys are found."""
+        return sum(len(piece.statistics) for piece in self.pieces) + self.finding
+
+    def shares(self, way: Allowance) -> tuple[Fraction, ...]:
+        """The share of each piece."""
+        counts = [len(piece.statistics) for piece in self.pieces]
+        if self.wanted is None:
+            return tuple(Fraction(count, self.total) for count in counts)
+        losses = losses_for(self.pieces, way, self.wanted, self.contract)
+        return tuple(Fraction(sum(counts), self.total) * loss / sum(losses) for loss in losses)
+
+    def needed(self, currency: Currency) -> Fraction:
+        """The least budget that keeps to the wanted errors: an ε, or a ρ."""
+        assert self.wanted is not None
+        if self.finding:
+            raise ArgumentError(
+                "error",
+                found="one wanted where keys have to be found",
+                right="finding keys takes an ε of its own",
+                step="give epsilon and delta; errors beside them say how they are spread",
+            )
+        law = Allowance(law="laplace" if currency == "pure" else "gaussian", loss=Fraction(1))
+        return sum(losses_for(self.pieces, law, self.wanted, self.contract), Fraction(0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What the keys of each text that is not listed may cost."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+
+def _of_finding(way: Allowance, total: int) -> Fraction:
+    """The ε of one text's keys: its share, or what its share of ρ implies for any mechanism, ε²/2 = ρ."""
+    return way.loss / total if way.law == "laplace" else root_down(2 * way.loss / total)
+
+
+def _built(
+    pieces: Sequence[tuple[Demand, Piece]],
+    taken: Sequence[Candidate],
+    given: Mapping[tuple[object, ...], Contract],
+    contract: Contract,
+    finding: Finding | None,
+) -> tuple[tuple[Designed, ...], tuple[Part, ...]]:
+    """The parts of all pieces in order, and where each demand finds its own."""
+    parts: list[Part] = []
+    designed = []
+    for demand in dict.fromkeys(demand for demand, _ in pieces):
+        own = [(piece, candidate) for (of, piece), candidate in zip(pieces, taken, strict=True) if of is demand]
+        built = [candidate.build() for _, candidate in own]
+        there = [part for part in built if part is not None]
+        axes = tuple(axis_of(group, given[demand.cells]) for group in demand.by)
+        cells(axes)  # refused here if there are too many
+        found = None
+        if demand.found and finding is not None:
+            within = [part for part in there if isinstance(part, Measurement | Ranks | Favourites)]
+            found = prepare_found(
+                demand.found,
+                contract,
+                within,
+                epsilon=finding.epsilon,
+                delta=finding.delta,
+                by=demand.by,
+                where=demand.where,
+            )
+        counted = iter(range(len(there)))
+        designed.append(
+            Designed(
+                demand=demand,
+                contract=given[demand.cells],
+                axes=axes,
+                pieces=tuple(piece for piece, _ in own),
+                taken=tuple(candidate for _, candidate in own),
+                places=tuple(None if part is None else next(counted) for part in built),
+                sums=_sums(own, there, axes),
+                found=found,
+                start=len(parts),
+            )
+        )
+        parts += there if found is None else [found]
+    return tuple(designed), tuple(parts)
+
+
+def _sums(own: Sequence[tuple[Piece, Candidate]], parts: Sequence[Part], axes: Sequence[Axis]) -> Sums | None:
+    sources = {primitive: source for _, candidate in own for primitive, source in candidate.sources.items()}
+    if not sources:
+        return None
+    measurements = tuple(part for part in parts if isinstance(part, Measurement))
+    return Sums(measurements=measurements, sources=sources, sizes=tuple(axis.size for axis in axes))

@@ -1,0 +1,1 @@
+"""SQL as people write it, read into questions: what `discreet.query.parse` is made of."""

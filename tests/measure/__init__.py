@@ -1,0 +1,1 @@
+"""Tests of the one way to a charged noisy number."""

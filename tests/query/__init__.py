@@ -1,0 +1,1 @@
+"""Tests of questions, from their text to their answers."""
