@@ -1,0 +1,35 @@
+"""Exact bounds of a share, beside the tails that define them and beside scipy."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb
+
+import pytest
+
+from discreet.stats.shares import clopper_pearson
+
+
+def tail(hits: int, draws: int, share: float) -> float:
+    """The chance of at least so many hits, in exact fractions."""
+    p = Fraction(share)
+    return float(sum(comb(draws, k) * p**k * (1 - p) ** (draws - k) for k in range(hits, draws + 1)))
+
+
+@pytest.mark.parametrize("error", [0.5, 0.025, 1e-6])
+@pytest.mark.parametrize(("hits", "draws"), [(0, 1), (1, 1), (0, 9), (3, 9), (9, 9), (1, 40), (20, 40), (39, 40)])
+def test_each_bound_misses_by_the_error_exactly(hits: int, draws: int, error: float) -> None:
+    low, high = clopper_pearson(hits, draws, error)
+    assert 0 <= low <= hits / draws <= high <= 1 or error == 0.5
+    assert hits == 0 or tail(hits, draws, low) == pytest.approx(error, rel=1e-9)
+    assert hits == draws or 1 - tail(hits + 1, draws, high) == pytest.approx(error, rel=1e-6)
+
+
+@pytest.mark.parametrize("draws", [10, 1_000, 100_000, 10_000_000])
+@pytest.mark.parametrize("part", [0.0, 0.0003, 0.1, 0.5, 0.97, 1.0])
+def test_many_draws_agree_with_scipy(draws: int, part: float) -> None:
+    special = pytest.importorskip("scipy.special")
+    hits = round(part * draws)
+    low, high = clopper_pearson(hits, draws, 0.025)
+    assert low == pytest.approx(0.0 if hits == 0 else special.betaincinv(hits, draws - hits + 1, 0.025), rel=1e-7)
+    assert high == pytest.approx(1.0 if hits == draws else special.betaincinv(hits + 1, draws - hits, 0.975), rel=1e-7)
