@@ -1,0 +1,1 @@
+"""Reconstruction of the records behind published tables."""
