@@ -1,0 +1,169 @@
+"""Commands that protect the classical way: protect, publish-protected, protect-table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from discreet.cli.options import AsCsv, AsJson, CuratorFolder, curator_of, names_of, require_one_form
+from discreet.cli.render import progress, say, show_csv, show_grids, show_json, show_text, write_page
+from discreet.curator import Curator
+from discreet.draw.grid import Grid
+from discreet.errors import ArgumentError
+
+__all__ = ["protect", "protect_table", "publish_protected"]
+
+_METHODS = ("optimal", "local", "mondrian", "suppress")
+
+Hierarchies = Annotated[
+    Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
+    typer.Option("--hierarchies", metavar="DIR", help="A folder with one hierarchy a column: age.csv, zip.yaml, ...."),
+]
+Html = Annotated[
+    Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
+    typer.Option("--html", metavar="FILE", help="Write an offline page with charts."),
+]
+
+
+def protect(
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of the curator.")],
+    quasi: Annotated[
+        str, typer.Option("--quasi", metavar="A,B,C", help="Columns an intruder could know about a person.")
+    ] = "",
+    k: Annotated[int, typer.Option("--k", metavar="K", help="Records that look alike, at least.")] = 5,
+    l_: Annotated[
+        Optional[int],  # noqa: UP045  # typer reads the annotation at run time
+        typer.Option("--l", metavar="L", help="Distinct sensitive values in every class, at least."),
+    ] = None,
+    t: Annotated[
+        Optional[float],  # noqa: UP045  # typer reads the annotation at run time
+        typer.Option("--t", metavar="T", help="How far a class's sensitive values may lie from the table's."),
+    ] = None,
+    sensitive: Annotated[str, typer.Option("--sensitive", metavar="S", help="The column nobody should learn.")] = "",
+    method: Annotated[
+        str, typer.Option("--method", metavar="NAME", help="optimal (default), local, mondrian or suppress.")
+    ] = "optimal",
+    limit: Annotated[
+        float, typer.Option("--limit", metavar="SHARE", help="Records that optimal may leave out.")
+    ] = 0.05,
+    hierarchies: Hierarchies = None,
+    plan: Annotated[
+        Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
+        typer.Option("--plan", metavar="FILE", help="Run the steps of a plan file instead."),
+    ] = None,
+    html: Html = None,
+    as_json: AsJson = False,
+    curator: CuratorFolder = None,
+) -> None:
+    """Generalise or suppress until records look alike, and keep the result. Measured risk, not a guarantee."""
+    held = curator_of(curator)
+    asked: Any = plan
+    if plan is None:
+        if method not in _METHODS:
+            raise ArgumentError(
+                "--method", found=f"{method}", right=f"it is one of {', '.join(_METHODS)}", step="choose one of these"
+            )
+        if not names_of(quasi):
+            raise ArgumentError(
+                "--quasi", found="nothing", right="it names the columns known outside", step="give --quasi age,sex,zip"
+            )
+        if method == "suppress" and (l_ is not None or t is not None):
+            raise ArgumentError(
+                "--method suppress", found="--l or --t", right="suppression knows k alone", step="choose another method"
+            )
+        asked = [_step(names_of(quasi), k, l_, t, sensitive, method, limit)]
+    with progress(f"Protecting {table}"):
+        made = held.protect(table, asked, hierarchies=hierarchies, quasi=names_of(quasi))
+    if html is not None:
+        write_page(html, made.effect.page())
+        say(f"Written to {html}. It shows raw figures: keep it to yourself.")
+    if as_json:
+        show_json({"release": made.release, **made.effect.as_json()})
+    elif html is None:
+        show_text("\n".join(made.effect.sentences()))
+        show_grids(made.effect.grids())
+    say(f"Kept as {made.release}, with its plan. Measured risk: no ε bounds what it gives away.")
+    say(f"Next: discreet publish-protected {made.release} FILE")
+
+
+def publish_protected(
+    release: Annotated[str, typer.Argument(metavar="RELEASE", help="A release that discreet protect made.")],
+    into: Annotated[Path, typer.Argument(metavar="FILE", help="A .csv or .parquet file to write.")],
+    curator: CuratorFolder = None,
+) -> None:
+    """Write a protected table to a file, after noting in the ledger that it leaves outside the guarantee."""
+    written = curator_of(curator).publish_protected(release, into)
+    say(f"Noted in the ledger as outside the guarantee, and written to {written}.")
+
+
+def protect_table(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Contributions, one a line: CSV, Parquet, Excel, ....")],
+    rule: Annotated[
+        Optional[list[str]],  # noqa: UP045  # typer reads the annotation at run time
+        typer.Option("--rule", metavar="RULE", help="p:10, nk:1,80 or threshold:5; repeatable."),
+    ] = None,
+    base: Annotated[
+        Optional[float],  # noqa: UP045  # typer reads the annotation at run time
+        typer.Option("--round", metavar="BASE", help="Instead: round every total to multiples of this."),
+    ] = None,
+    value: Annotated[
+        str, typer.Option("--value", metavar="COLUMN", help="What is added up; without it lines are counted.")
+    ] = "",
+    by: Annotated[str, typer.Option("--by", metavar="A,B", help="The columns of the table; default: all others.")] = "",
+    holder: Annotated[str, typer.Option("--holder", metavar="COLUMN", help="Whose a contribution is.")] = "",
+    hierarchies: Hierarchies = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Leave out the cells of a table of totals that give somebody away, and those that would bring them back."""
+    require_one_form(as_json, as_csv)
+    if (base is None) == (not rule):
+        raise ArgumentError(
+            "protect-table",
+            found="both --rule and --round" if rule else "neither --rule nor --round",
+            right="cells are left out by rules, or rounded",
+            step="give one of them, such as --rule p:10",
+        )
+    if base is not None:
+        with progress(f"Rounding {file.name}"):
+            rounded = Curator.round_table(file, base, by=names_of(by), value=value or None, hierarchies=hierarchies)
+        _show_table(rounded, as_json, as_csv)
+        say("Rounded, and adding up. Measured risk: another base, or the table's next edition, narrows it down.")
+        return
+    with progress(f"Protecting {file.name}"):
+        made = Curator.protect_table(
+            file,
+            rule or [],
+            by=names_of(by),
+            value=value or None,
+            holder=holder or None,
+            hierarchies=hierarchies,
+        )
+    if not (as_json or as_csv):
+        show_text(made.pattern.sentence)
+    _show_table(made.pattern.grid(), as_json, as_csv)
+    if not (as_json or as_csv):
+        show_grids([made.pattern.summary()])
+    made.audit.require_safe()
+    say("Audited: no hidden cell can be computed within its rule. Measured risk: other tables of the same data count.")
+
+
+def _show_table(grid: Grid, as_json: bool, as_csv: bool) -> None:
+    if as_json:
+        show_json([dict(zip((column.name for column in grid.columns), row, strict=True)) for row in grid.rows])
+    elif as_csv:
+        show_csv(grid)
+    else:
+        show_grids([grid])
+
+
+def _step(
+    quasi: tuple[str, ...], k: int, l_: int | None, t: float | None, sensitive: str, method: str, limit: float
+) -> dict[str, dict[str, Any]]:
+    if method == "suppress":
+        return {"suppress": {"quasi": list(quasi), "k": k}}
+    step: dict[str, Any] = {"quasi": list(quasi), "k": k, "method": method}
+    asked = {"l": l_, "t": t, "sensitive": sensitive or None, "limit": limit if method == "optimal" else None}
+    return {"generalize": step | {name: given for name, given in asked.items() if given is not None}}
