@@ -13,6 +13,8 @@ from discreet import randomness
 from discreet.errors import EntropyError
 from discreet.randomness import SeededBits, SystemBits, keyed_generator, system_bits
 
+pytestmark = pytest.mark.fresh
+
 
 @pytest.mark.parametrize("source", [SystemBits(), SeededBits(1)], ids=["system", "seeded"])
 def test_bits_are_balanced(source: randomness.Bits) -> None:

@@ -336,6 +336,7 @@ def test_bounded_integers_are_uniform() -> None:
             integers_below(bound, 1, system_bits())
 
 
+@pytest.mark.fresh
 @pytest.mark.parametrize("broken", [b"\0", b"\xff", None], ids=["zeros", "ones", "short"])
 def test_broken_entropy_gives_no_draw(broken: bytes | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "urandom", lambda count: b"" if broken is None else broken * count)
@@ -345,6 +346,7 @@ def test_broken_entropy_gives_no_draw(broken: bytes | None, monkeypatch: pytest.
                 draw_many(law, count, SystemBits())
 
 
+@pytest.mark.fresh
 def test_forked_children_draw_differently() -> None:
     """Parent and children all hold a batch drawn before the fork; none of them hands out the same values."""
     law, bits = DiscreteLaplace.of_scale(10**9), system_bits()
