@@ -1,7 +1,6 @@
 """The sums of one demand, as they were released: every primitive in every cell, and the same with the noise drawn anew.
 
-Noise has one law in every cell, so that one set of draws serves them all. Where a table is added up from finer cells,
-the noise of as many cells is added up.
+Noise has one law in every cell, so that one set of draws serves them all.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import hypot, lcm, prod, sqrt
+from math import hypot, lcm, prod
 
 import numpy as np
 
@@ -22,8 +21,6 @@ from discreet.query.way import Combination
 from discreet.randomness import Bits, SeededBits
 
 __all__ = ["Linear", "Sums"]
-
-_DRAWN_ONE_BY_ONE = 200
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,26 +38,16 @@ class Linear:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sums:
-    """Where the primitives of a demand come from: measurements, and the combination of their readings.
-
-    `keep` names the keys that stay where a finer table is added up; None keeps all.
-    """
+    """Where the primitives of a demand come from: measurements, and the combination of their readings."""
 
     measurements: tuple[Measurement, ...]
     sources: Mapping[Primitive, Combination]
     sizes: tuple[int, ...]
-    keep: tuple[int, ...] | None = None
 
     @property
     def cells(self) -> int:
         """How many cells the table has."""
-        kept = range(len(self.sizes)) if self.keep is None else self.keep
-        return prod(self.sizes[at] for at in kept)
-
-    @property
-    def added(self) -> int:
-        """How many finer cells are in each of them."""
-        return prod(self.sizes) // self.cells
+        return prod(self.sizes)
 
     def linear(self, primitive: Primitive, released: Sequence[NoisyVector]) -> Linear:
         """A primitive in every cell, exact."""
@@ -68,7 +55,7 @@ class Sums:
         denominator = lcm(constant.denominator, *(factor.denominator for *_, factor in numbers))
         total = np.full(self.cells, int(constant * denominator), dtype=object)
         for place, part, at, factor in numbers:
-            total = total + self._column(released[place], part, at).astype(object) * int(factor * denominator)
+            total = total + released[place].integers[part][:, at].astype(object) * int(factor * denominator)
         return Linear(total, denominator)
 
     def half_width(self, primitive: Primitive, coverage: Fraction) -> float | None:
@@ -77,7 +64,7 @@ class Sums:
         numbers = self._numbers(primitive)
         if not numbers:
             return 0.0
-        if len(numbers) > 1 or self.added > 1:
+        if len(numbers) > 1:
             return None
         place, part, _, factor = numbers[0]
         return float(abs(factor) * self.measurements[place].noises[part].interval(coverage))
@@ -93,7 +80,7 @@ class Sums:
             for place, part, at, factor in self._numbers(primitive):
                 totals[place, part, at] = totals.get((place, part, at), 0.0) + weight * float(factor)
         each = (slope * self._noise_deviation(place, part) for (place, part, _), slope in totals.items())
-        return hypot(*each) * sqrt(self.added)
+        return hypot(*each)
 
     def errors(self, primitives: Sequence[Primitive], draws: int) -> dict[Primitive, Numbers]:
         """Errors as they could have been: draws of the noise behind each primitive, together.
@@ -118,11 +105,8 @@ class Sums:
         return float(self.measurements[place].noises[part].standard_deviation)
 
     def _drawn(self, place: int, part: int, draws: int, bits: Bits) -> Numbers:
-        """The noise of one number, or of as many cells as were added up; of very many, of 200, scaled to as many."""
-        noise = self.measurements[place].noises[part]
-        each = min(self.added, _DRAWN_ONE_BY_ONE)
-        drawn = draw_many(noise.sampler, draws * each, bits).reshape(draws, each).sum(axis=1)
-        return np.asarray(drawn.astype(float) * sqrt(self.added / each))
+        """The noise of one number."""
+        return draw_many(self.measurements[place].noises[part].sampler, draws, bits).astype(float)
 
     def _numbers(self, primitive: Primitive) -> list[tuple[int, int, int, Fraction]]:
         """Which released numbers a primitive is made of, and by what they are multiplied."""
@@ -139,11 +123,3 @@ class Sums:
             if aggregate in measurement.plan.aggregates:
                 return place, measurement.plan.aggregates.index(aggregate)
         raise AssertionError(aggregate)
-
-    def _column(self, vector: NoisyVector, part: int, at: int) -> Numbers:
-        """One number of an aggregate by cell; finer cells are added up as Python's integers, which never overflow."""
-        column: Numbers = vector.integers[part][:, at]
-        if self.keep is None:
-            return column
-        dropped = tuple(axis for axis in range(len(self.sizes)) if axis not in self.keep)
-        return np.asarray(column.astype(object).reshape(self.sizes).sum(axis=dropped)).reshape(-1)
