@@ -44,6 +44,25 @@ def test_box_squares_meet_their_optimality_conditions(noise: float) -> None:
     assert np.abs(found - oracle).max() < 5e-3
 
 
+@pytest.mark.parametrize("share", [0.5, 0.05, 0.95])
+@pytest.mark.parametrize(("people", "queries"), [(30, 120), (30, 30), (40, 25), (25, 1)])
+def test_box_squares_are_least_for_any_subsets(share: float, people: int, queries: int) -> None:
+    """Rare and frequent members, fewer queries than people, the same group asked twice: nothing is lower."""
+    for seed in range(4):
+        generator = keyed_generator(seed)
+        subsets = generator.random((queries, people)) < share
+        subsets[queries // 2 :] = subsets[: queries - queries // 2]
+        answers = subsets @ secret(people).astype(float) + generator.normal(0, 3.0, queries)
+        oracle = lsq_linear(subsets.astype(float), answers, bounds=(0, 1), tol=1e-12).x
+        found = box_least_squares(subsets, answers)
+        assert ((found >= 0) & (found <= 1)).all()
+        assert _squares(subsets, answers, found) <= _squares(subsets, answers, oracle) + 1e-6 * queries
+
+
+def _squares(subsets: Bits, answers: Floats, point: Floats) -> float:
+    return float(((subsets @ point - answers) ** 2).sum())
+
+
 @pytest.mark.requirement("3.01")
 @pytest.mark.parametrize("alpha", [0.2, 0.5, 1.0, 2.0])
 def test_error_against_noise_follows_the_closed_form(alpha: float) -> None:
