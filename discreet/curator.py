@@ -41,7 +41,15 @@ from discreet.draw.grid import Grid
 from discreet.errors import ContractError, UnknownNameError
 from discreet.evaluation.copies import Evaluation, evaluate
 from discreet.holdings import NAME, Holdings, Progress, as_contract, stem
-from discreet.protecting import Protected, ProtectedTable, protect, protect_cells, publish_protected, round_cells
+from discreet.protecting import (
+    Protected,
+    ProtectedTable,
+    change_cells,
+    protect,
+    protect_cells,
+    publish_protected,
+    round_cells,
+)
 from discreet.query.allowance import Exact
 from discreet.query.answer import Answer
 from discreet.query.extent import FoundBounds, extent
@@ -320,6 +328,12 @@ class Curator(Holdings):
         """Totals of a file's contributions, rounded to multiples of a base so that they still add up."""
         with cls._borrowed(file, None) as (held, name), held.opened(name) as (engine, stored):
             return round_cells(Records.read(engine, stored), base, **options)
+
+    def change_table(self, file: str | Path, identity: str, **options: Any) -> Grid:
+        """Counts of a file's records, changed by keys that this curator's secret gives them, always the same."""
+        secret = self.digest("cell keys", b"")
+        with self._borrowed(file, None) as (held, name), held.opened(name) as (engine, stored):
+            return change_cells(Records.read(engine, stored), identity, secret, **options)
 
     def assess(
         self,

@@ -24,6 +24,7 @@ from typing import Any
 
 from discreet.accounting.outside import OUTSIDE, outside_note
 from discreet.anonymize.audit import Audit, audit
+from discreet.anonymize.cellkey import Chances, named_keys, perturb_counts
 from discreet.anonymize.cells import Pattern, suppress_cells
 from discreet.anonymize.crosstable import tabulate
 from discreet.anonymize.hierarchy import Hierarchy, read_hierarchies
@@ -44,6 +45,7 @@ __all__ = [
     "KeptProtected",
     "Protected",
     "ProtectedTable",
+    "change_cells",
     "held_protected",
     "kept_protected",
     "protect",
@@ -189,6 +191,22 @@ def round_cells(
     names = tuple(by) or tuple(name for name in records.names if name != value)
     table = tabulate(records, names, value=value, hierarchies=_trees(hierarchies, names))
     return table.grid(f"The table, rounded to multiples of {base:g}", values=round_table(table, base).values)
+
+
+def change_cells(
+    records: Records,
+    identity: str,
+    secret: bytes,
+    *,
+    by: Sequence[str] = (),
+    changes: Chances = Chances(),  # noqa: B008  a frozen value
+    hierarchies: str | Path | Mapping[str, Hierarchy] | None = None,
+) -> Grid:
+    """Counts, each changed a little by cell keys: alike wherever the same records, named by a column, are counted."""
+    names = tuple(by) or tuple(name for name in records.names if name != identity)
+    keys = named_keys(records.column(identity), secret)
+    table, published = perturb_counts(records, names, keys, chances=changes, hierarchies=_trees(hierarchies, names))
+    return table.grid("The table, with changed counts", values=published)
 
 
 def _plan(table: str, plan: str | Path | Plan | Sequence[Mapping[str, Mapping[str, Any]]]) -> Plan:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import discreet
 from discreet.accounting.outside import OUTSIDE
+from discreet.anonymize.cells import Pattern, suppress_cells
 from discreet.cli.main import main
 from discreet.errors import DiscreetError
 
@@ -147,3 +150,56 @@ def test_protect_table_command(office: discreet.Curator, capsys: pytest.CaptureF
     assert inner == rounded["Total", "Total"]
     assert main(["protect-table", "firms.csv"]) == 2
     assert main([*base, "p:10", "--round", "5"]) == 2
+
+
+def test_cell_keys_are_the_same_from_file_to_file(office: discreet.Curator, capsys: pytest.CaptureFixture[str]) -> None:
+    """Last year's file without one town, in another order: every cell that counts the same people is the same."""
+    people = [f"{row},{'NSEW'[row % 4]},{'fm'[row * row % 7 % 2]}" for row in range(400)]
+    Path("all.csv").write_text("id,town,sex\n" + "\n".join(people) + "\n")
+    some = [one for one in reversed(people) if ",S," not in one]
+    Path("some.csv").write_text("id,town,sex\n" + "\n".join(some) + "\n")
+
+    def counts(name: str, *words: str) -> dict[tuple[str, str], int]:
+        assert main(["protect-table", name, "--cell-keys", "id", "--csv", "--curator", "clinic", *words]) == 0
+        shown = capsys.readouterr()
+        assert "many splits" in shown.err
+        return {
+            (row["town"], row["sex"]): int(row["value"])
+            for row in csv.DictReader(shown.out.splitlines())
+            if row["town"] != "Total" and row["sex"] != "Total"
+        }
+
+    whole, part = counts("all.csv"), counts("some.csv", "--by", "town,sex")
+    assert part == {cell: count for cell, count in whole.items() if cell[0] != "S"}
+    true = {cell: sum(one.split(",")[1:] == list(cell) for one in people) for cell in whole}
+    assert all(abs(count - true[cell]) <= 5 for cell, count in whole.items())
+    once = counts("all.csv", "--change", "most=1", "--change", "variance=0.5")
+    assert all(abs(count - true[cell]) <= 1 for cell, count in once.items())
+    assert once != true
+    for wrong in (
+        ["--rule", "p:10"],
+        ["--value", "town"],
+        ["--change", "smal=1"],
+        ["--change", "most=1.5"],
+        ["--change", "small=9"],
+    ):
+        assert main(["protect-table", "all.csv", "--cell-keys", "id", "--curator", "clinic", *wrong]) == 2
+    assert main(["protect-table", "all.csv", "--rule", "threshold:3", "--change", "most=1"]) == 2
+    assert main(["protect-table", "all.csv", "--cell-keys", "name", "--curator", "clinic"]) == 2
+
+
+def test_a_table_that_is_not_safe_is_not_shown(
+    office: discreet.Curator, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: nothing is hidden with the cells that a rule finds. The refusal comes before any figure."""
+    Path("few.csv").write_text("town\n" + "a\n" * 2 + "b\n" * 9)
+
+    def primary_alone(*given: Any) -> Pattern:
+        pattern = suppress_cells(*given[:2])
+        return replace(pattern, hidden=pattern.primary)
+
+    monkeypatch.setattr("discreet.protecting.suppress_cells", lambda *given, **_: primary_alone(*given))
+    assert main(["protect-table", "few.csv", "--rule", "threshold:3", "--csv"]) != 0
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "hidden cells can be computed too closely" in shown.err

@@ -1,16 +1,18 @@
 """Cell keys: noise on counts that is the same wherever the same records are counted.
 
-1. Every record gets a random key, once, and keeps it.
+1. Every record has a key, for ever: drawn once (`record_keys`), or made of a secret and what names the record
+   (`named_keys`), so that it is the same in every file the record comes with.
 2. A cell's key is the sum of its records' keys, modulo 1. The same records give the same key in every table.
 3. The key looks up the noise in a table of chances: for each count, chances of every change up to D, with mean 0, a
    given variance, no published count of 1 up to `small`, none below 0, and otherwise as even as can be (largest
    entropy; after the method of the Australian Bureau of Statistics, Fraser and Wooton 2005).
 
-Given:   keys drawn from the operating system, kept secret, one for each record for ever.
+Given:   keys drawn from the operating system or of a secret that was, kept secret, one for each record for ever.
 Promise: a cell asked for in two tables comes out the same, so that asking again averages nothing out; each published
          count has mean its true one; 0 stays 0.
 Because: key and table decide the noise.
-Tested:  test_chances_have_their_mean_and_variance, test_the_same_records_come_out_the_same.
+Tested:  test_chances_have_their_mean_and_variance, test_the_same_records_come_out_the_same,
+         test_named_records_keep_their_keys_from_file_to_file.
 
 What breaks it: tables do not add up, and cells that split the same persons otherwise have noise of their own. The sum
 over each split is another estimate of the same count, and enough of them average out
@@ -23,17 +25,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import blake2b
 
 import numpy as np
 
 from discreet.anonymize.crosstable import CrossTable, Tensor, tabulate
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.records import Codes, Records, Vector
+from discreet.anonymize.hierarchy import Hierarchy, as_text
+from discreet.anonymize.records import CodedColumn, Codes, Records, Vector
 from discreet.check import at_least, positive
 from discreet.errors import ArgumentError
 from discreet.randomness import system_bits
 
-__all__ = ["Chances", "perturb_counts", "record_keys"]
+__all__ = ["Chances", "named_keys", "perturb_counts", "record_keys"]
 
 _KEYS = 1 << 32
 _HALVINGS = 80
@@ -69,6 +72,20 @@ def record_keys(rows: int) -> Codes:
     return (system_bits().words(rows) >> np.uint64(32)).astype(np.int64)
 
 
+def named_keys(column: CodedColumn, secret: bytes) -> Codes:
+    """The key of each record by what names it: 7 and 7.0 are one name, whatever a file was read as."""
+    if column.missing.any():
+        raise ArgumentError(
+            f"column {column.name!r}",
+            found="records without a name",
+            right="a record keeps its key by its name",
+            step="name a column that every record has a value in",
+        )
+    marks = [blake2b(as_text(value).encode(), key=secret, digest_size=4).digest() for value in column.values]
+    keys: Codes = np.frombuffer(b"".join(marks), "<u4").astype(np.int64)[column.codes]
+    return keys
+
+
 def perturb_counts(
     records: Records,
     by: Sequence[str],
@@ -84,9 +101,10 @@ def perturb_counts(
         )
     table = tabulate(records, by, hierarchies=hierarchies)
     at = [one.leaves[records.column(one.name).full_codes] for one in table.dimensions]
-    sums = np.zeros(table.shape)
+    sums = np.zeros(table.shape, np.int64)
     np.add.at(sums, tuple(at), keys)
-    inner = sums[np.ix_(*(one.leaves for one in table.dimensions))]
+    # Taken modulo first, sums over all cells stay below 2^53: the same records give the same key in any order.
+    inner = (sums[np.ix_(*(one.leaves for one in table.dimensions))] % _KEYS).astype(np.float64)
     place = (table.summed(inner) % _KEYS) / _KEYS
     published = table.values.copy()
     settled = chances.most + chances.small  # from here on all counts have the same chances

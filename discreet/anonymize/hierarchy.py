@@ -30,7 +30,7 @@ from discreet.anonymize.records import CodedColumn, Codes, Vector
 from discreet.check import exact, some
 from discreet.errors import ArgumentError, FileError
 
-__all__ = ["EVERYTHING", "Hierarchy", "Ladder", "read_hierarchies"]
+__all__ = ["EVERYTHING", "Hierarchy", "Ladder", "as_text", "read_hierarchies"]
 
 EVERYTHING = "*"
 _LEAVES_AT_MOST = 100_000
@@ -68,7 +68,7 @@ class Hierarchy:
     @classmethod
     def flat(cls, column: CodedColumn) -> Hierarchy:
         """Only the value and everything, for a column without a hierarchy of its own."""
-        return cls(column.name, tuple((_text(value), EVERYTHING) for value in column.values) or (("", EVERYTHING),))
+        return cls(column.name, tuple((as_text(value), EVERYTHING) for value in column.values) or (("", EVERYTHING),))
 
     @classmethod
     def from_csv(cls, column: str, path: Path) -> Hierarchy:
@@ -131,7 +131,7 @@ class Hierarchy:
     def require_covers(self, column: CodedColumn) -> None:
         """Refuse a column with a value that the hierarchy does not know."""
         known_values = {row[0] for row in self.rows}
-        unknown = sum(_text(value) not in known_values for value in column.values)
+        unknown = sum(as_text(value) not in known_values for value in column.values)
         if unknown:
             raise ArgumentError(
                 f"hierarchy of {self.column!r}",
@@ -145,7 +145,7 @@ class Hierarchy:
         self.require_covers(column)
         leaf = {row[0]: place for place, row in enumerate(self.rows)}
         rows = list(self.rows)
-        at = [leaf[_text(value)] for value in column.values]
+        at = [leaf[as_text(value)] for value in column.values]
         if column.missing.any():
             at.append(len(rows))
             rows.append(("", *[""] * (self.levels - 2), self.rows[0][-1]))
@@ -221,7 +221,7 @@ def _plain(name: str) -> str:
     return re.sub(r"\W|_", "_", name.casefold())
 
 
-def _text(value: Any) -> str:
+def as_text(value: Any) -> str:
     """A value as a hierarchy's file writes it; 39.0 is 39."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -249,10 +249,10 @@ def _interval_arguments(path: Path, content: Mapping[str, Any]) -> dict[str, Any
 def _paths(tree: Any, above: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
     if isinstance(tree, Mapping):
         for name, below in tree.items():
-            yield from _paths(below, (*above, _text(name)))
+            yield from _paths(below, (*above, as_text(name)))
     else:
         for value in tree if isinstance(tree, list | tuple) else [tree]:
-            yield (*above, _text(value))
+            yield (*above, as_text(value))
 
 
 def _read(path: Path) -> str:

@@ -7,7 +7,9 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from discreet.cli.options import AsCsv, AsJson, CuratorFolder, curator_of, names_of, require_one_form
+from discreet.anonymize.cellkey import Chances
+from discreet.check import known
+from discreet.cli.options import AsCsv, AsJson, CuratorFolder, curator_of, names_of, numbers_of, require_one_form
 from discreet.cli.render import progress, say, show_csv, show_grids, show_json, show_text, write_page
 from discreet.curator import Curator
 from discreet.draw.grid import Grid
@@ -108,6 +110,20 @@ def protect_table(
         Optional[float],  # noqa: UP045  # typer reads the annotation at run time
         typer.Option("--round", metavar="BASE", help="Instead: round every total to multiples of this."),
     ] = None,
+    identity: Annotated[
+        str,
+        typer.Option(
+            "--cell-keys",
+            metavar="COLUMN",
+            help="Instead: change counts a little, alike wherever the same records are counted; what names a record.",
+        ),
+    ] = "",
+    changes: Annotated[
+        Optional[list[str]],  # noqa: UP045  # typer reads the annotation at run time
+        typer.Option(
+            "--change", metavar="NAME=N", help="With --cell-keys: most=5, variance=2 or small=0 (default); repeatable."
+        ),
+    ] = None,
     value: Annotated[
         str, typer.Option("--value", metavar="COLUMN", help="What is added up; without it lines are counted.")
     ] = "",
@@ -116,38 +132,69 @@ def protect_table(
     hierarchies: Hierarchies = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
+    curator: CuratorFolder = None,
 ) -> None:
-    """Leave out the cells of a table of totals that give somebody away, and those that would bring them back."""
+    """Publish a table of totals without the cells that give somebody away; or rounded; or with changed counts."""
     require_one_form(as_json, as_csv)
-    if (base is None) == (not rule):
-        raise ArgumentError(
-            "protect-table",
-            found="both --rule and --round" if rule else "neither --rule nor --round",
-            right="cells are left out by rules, or rounded",
-            step="give one of them, such as --rule p:10",
-        )
-    if base is not None:
+    spanned: dict[str, Any] = {"by": names_of(by), "hierarchies": hierarchies}
+    _require_one_way(rule, base, identity, changes, value or holder)
+    if rule:
+        _suppress(file, rule, spanned | {"value": value or None, "holder": holder or None}, as_json, as_csv)
+    elif base is not None:
         with progress(f"Rounding {file.name}"):
-            rounded = Curator.round_table(file, base, by=names_of(by), value=value or None, hierarchies=hierarchies)
+            rounded = Curator.round_table(file, base, value=value or None, **spanned)
         _show_table(rounded, as_json, as_csv)
         say("Rounded, and adding up. Measured risk: another base, or the table's next edition, narrows it down.")
-        return
+    else:
+        with progress(f"Counting {file.name}"):
+            changed = curator_of(curator).change_table(file, identity, changes=_changes(changes), **spanned)
+        _show_table(changed, as_json, as_csv)
+        say("Changed by cell keys: asking again gives the same. Measured risk: many splits of a count average it out.")
+
+
+def _suppress(file: Path, rules: list[str], asked: dict[str, Any], as_json: bool, as_csv: bool) -> None:
     with progress(f"Protecting {file.name}"):
-        made = Curator.protect_table(
-            file,
-            rule or [],
-            by=names_of(by),
-            value=value or None,
-            holder=holder or None,
-            hierarchies=hierarchies,
-        )
+        made = Curator.protect_table(file, rules, **asked)
+    made.audit.require_safe()
     if not (as_json or as_csv):
         show_text(made.pattern.sentence)
     _show_table(made.pattern.grid(), as_json, as_csv)
     if not (as_json or as_csv):
         show_grids([made.pattern.summary()])
-    made.audit.require_safe()
     say("Audited: no hidden cell can be computed within its rule. Measured risk: other tables of the same data count.")
+
+
+def _require_one_way(
+    rules: list[str] | None, base: float | None, identity: str, changes: list[str] | None, value: str
+) -> None:
+    given = [
+        name
+        for name, is_given in (("--rule", rules), ("--round", base is not None), ("--cell-keys", identity))
+        if is_given
+    ]
+    if len(given) != 1:
+        raise ArgumentError(
+            "protect-table",
+            found=" and ".join(given) or "neither --rule nor --round nor --cell-keys",
+            right="cells are left out by rules, or rounded, or changed by keys",
+            step="give one of them, such as --rule p:10",
+        )
+    if not identity and changes:
+        raise ArgumentError(
+            "--change", found="no --cell-keys", right="it says how cell keys change counts", step="give --cell-keys too"
+        )
+    if identity and value:
+        raise ArgumentError(
+            "--cell-keys", found="--value or --holder", right="keys change counts of records", step="leave these out"
+        )
+
+
+def _changes(given: list[str] | None) -> Chances:
+    numbers = numbers_of("--change", given)
+    for name in numbers:
+        known("--change", name, ("most", "variance", "small"), step="give --change variance=3")
+    whole: dict[str, Any] = {name: int(one) if one.is_integer() else one for name, one in numbers.items()}
+    return Chances(**whole)
 
 
 def _show_table(grid: Grid, as_json: bool, as_csv: bool) -> None:

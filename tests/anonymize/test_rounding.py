@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from discreet.anonymize.cellkey import Chances, perturb_counts, record_keys
-from discreet.anonymize.records import Records
+from discreet.anonymize.cellkey import Chances, named_keys, perturb_counts, record_keys
+from discreet.anonymize.records import CodedColumn, Records
 from discreet.anonymize.rounding import round_table
 from discreet.errors import DiscreetError
 from tests.anonymize.test_cells import counts, table_of
@@ -103,6 +103,35 @@ def test_the_same_records_come_out_the_same() -> None:
     assert not np.array_equal(perturb_counts(records, ["town", "job"], record_keys(300))[1], published)
     with pytest.raises(DiscreetError, match="one for each record"):
         perturb_counts(records, ["town"], keys[:-1])
+
+
+def test_named_records_keep_their_keys_from_file_to_file() -> None:
+    """In another order, beside other records, read as other types: the same key. Another secret, another key."""
+    first = named_keys(CodedColumn.of("id", [4, 7, 9]), b"s")
+    assert named_keys(CodedColumn.of("id", ["9", "x", "4", "7"]), b"s")[[2, 3, 0]].tolist() == first.tolist()
+    assert named_keys(CodedColumn.of("id", [9.0, 4.0]), b"s").tolist() == first[[2, 0]].tolist()
+    assert not set(named_keys(CodedColumn.of("id", [4, 7, 9]), b"t").tolist()) & set(first.tolist())
+    with pytest.raises(DiscreetError, match="records without a name"):
+        named_keys(CodedColumn.of("id", [1, None]), b"s")
+
+
+@pytest.mark.slow
+def test_named_keys_are_even() -> None:
+    """Kolmogorov's distance of 200,000 keys from the uniform law, beyond which chance goes once in 10^7."""
+    keys = np.sort(named_keys(CodedColumn.of("id", list(range(200_000))), b"s")) / 2**32
+    places = np.arange(200_001) / 200_000
+    assert max((places[1:] - keys).max(), (keys - places[:-1]).max()) < np.sqrt(np.log(2e7) / 400_000)
+
+
+def test_sums_of_keys_are_exact_however_many() -> None:
+    """Three million records of the largest key: as floats their sum would be rounded, and the order would tell."""
+    size = 3_000_000
+    records = Records(columns=(CodedColumn(name="x", values=("a", "b"), codes=np.arange(size) % 2),))
+    keys = np.full(size, (1 << 32) - 1)
+    changes, odds = Chances().of(size)
+    expected = changes[np.searchsorted(np.cumsum(odds)[:-1], (-size) % 2**32 / 2**32, "right")]
+    table, published = perturb_counts(records, ["x"], keys)
+    assert published[0] - table.values[0] == expected
 
 
 def test_noise_has_the_variance_it_states() -> None:
