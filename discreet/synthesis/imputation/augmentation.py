@@ -87,10 +87,8 @@ class AugmentedFit:
         within `bounds`, and rows keep the `rules`.
         """
         chosen = some("perturb", tuple(perturb), step="name the columns to perturb")
-        for name in chosen:
-            known("column", name, self.columns.names, step="name columns of the table")
+        hidden = _hidden(self.columns, self.codings, chosen)
         by_group = _groups(groups, self.columns.rows)
-        hidden = [coding for coding in self.codings if coding.column.name in chosen]
         masked = {coding.column.name: _masks(coding, masks, by_group) for coding in hidden}
         for name in masks or {}:
             known("masked column", name, chosen, step="give masks to columns that are perturbed")
@@ -111,7 +109,7 @@ class AugmentedFit:
         return Copies(
             frames=tuple(frames),
             method=METHOD,
-            perturbed=chosen,
+            perturbed=tuple(name for name in chosen if name in masked),
             rule=Rule.PARTIAL if nests is None else Rule.NESTED,
             nests=nests,
             seeded=self.seeded or seed is not None,
@@ -173,6 +171,8 @@ def fit_augmented(
         raise ArgumentError(
             "table", found="no column that varies", right="there is one", step="give a table of columns that vary"
         )
+    if perturb:
+        _hidden(columns, codings, perturb)
     posterior = sample_posterior(
         codings,
         at_least("draws", draws, 1),
@@ -233,6 +233,18 @@ def synthesize_augmented(
         seed=None if seed is None else seed + 1,
         progress=None if progress is None else lambda share: progress(0.8 + 0.2 * share),
     )
+
+
+def _hidden(columns: Columns, codings: Sequence[Coding], chosen: Sequence[str]) -> list[Coding]:
+    """The chosen columns that vary; a copy in which nothing is replaced would be the table."""
+    for name in chosen:
+        known("column", name, columns.names, step="name columns of the table")
+    hidden = [coding for coding in codings if coding.column.name in chosen]
+    if not hidden:
+        raise ArgumentError(
+            "perturb", found="columns without variation", right="some column varies", step="name one that does"
+        )
+    return hidden
 
 
 def _groups(groups: npt.ArrayLike | None, rows: int) -> Whole:

@@ -9,7 +9,7 @@
 4. A column without variation takes none; neither does one of too many nominal levels that is not perturbed.
 
 Numbers that lie one published step apart have no numbers between them. Reference for 3: the multinomial probit. What
-it does not promise: that two columns which repeat each other are found out, unless level by level (`repeats`).
+it does not promise: that columns which repeat each other are found out, unless level by level or as a sum (`repeats`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import numpy.typing as npt
 from discreet.errors import ArgumentError
 from discreet.stats.copula import Choice, Ends, highest
 from discreet.synthesis.imputation.columns import Column, Columns, Kind
+from discreet.synthesis.imputation.sums import parts_of
 
 __all__ = ["Coding", "Sort", "encode", "repeats"]
 
@@ -134,13 +135,21 @@ def encode(columns: Columns, perturbed: Sequence[str]) -> tuple[tuple[Coding, ..
 
 
 def repeats(codings: Sequence[Coding], perturbed: Sequence[str]) -> tuple[str, ...]:
-    """Sentences on columns that are published as they are and tell a perturbed one level by level."""
-    notes = []
-    for one in (coding for coding in codings if coding.column.name in perturbed):
-        for other in (coding for coding in codings if coding.column.name not in perturbed):
-            if _tells(other.column, one.column):
-                told, by = one.column.name, other.column.name
-                notes.append(f"{by} tells {told} record by record and is not perturbed: it gives away what is hidden")
+    """Sentences on columns that are published as they are and tell a perturbed one, level by level or as its parts."""
+    notes: list[str] = []
+    staying = [coding.column for coding in codings if coding.column.name not in perturbed]
+    for told in (coding.column for coding in codings if coding.column.name in perturbed):
+        known = len(notes)
+        for by in staying:
+            if _tells(by, told):
+                notes.append(
+                    f"{by.name} tells {told.name} record by record and is not perturbed: it gives away what is hidden"
+                )
+        parts = parts_of(told, staying) if len(notes) == known else ()
+        if parts:
+            notes.append(
+                f"{', '.join(parts)} add up to {told.name} and are not perturbed: they give away what is hidden"
+            )
     return tuple(notes)
 
 

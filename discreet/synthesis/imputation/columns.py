@@ -131,9 +131,7 @@ class Columns:
                 "table", found="no rows or no columns", right="there are some of both", step="give a table of rows"
             )
         if len(set(self.names)) != len(self.names):
-            raise ArgumentError(
-                "table", found="two columns of one name", right="each name stands once", step="rename one of them"
-            )
+            raise _twice()
         if len({len(column.values) for column in self.columns}) != 1:
             raise ArgumentError(
                 "table", found="columns of different lengths", right="all are equally long", step="give whole rows"
@@ -195,12 +193,21 @@ def read_columns(
             )
         lists = {str(name): list(values) for name, values in frame.items()}
     else:
-        eager = _eager(frame)
-        lists = {name: eager[name].to_list() for name in eager.columns}
+        try:
+            eager = _eager(frame)
+            lists = {name: eager[name].to_list() for name in eager.columns}
+        except nw.exceptions.DuplicateError:
+            raise _twice() from None
     for name in (*kinds, *digits):
         known("column", name, tuple(lists), step="name a column of the table")
     columns = [_read(name, values, kinds.get(name), digits.get(name)) for name, values in lists.items()]
     return Columns(columns=tuple(columns), source=frame)
+
+
+def _twice() -> ArgumentError:
+    return ArgumentError(
+        "table", found="two columns of one name", right="each name stands once", step="rename one of them"
+    )
 
 
 def _eager(frame: Any) -> nw.DataFrame[Any]:

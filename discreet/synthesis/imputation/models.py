@@ -9,7 +9,8 @@
 1. Regressions see numbers standardised, with a missing one as 0 beside an indicator of its own, and levels as
    indicators against the most frequent one. Levels of fewer than `least` records stand with that one; beyond the 50
    most frequent the rest are one level. A missing level is a level.
-2. A nominal column whose multinomial logit would need more than 1000 coefficients is drawn by a tree; a note says so.
+2. A nominal column whose multinomial logit would need more than 1000 coefficients, or an ordinal one of more than 101
+   levels, is drawn by a tree; a note says so.
 3. `drawn` gives the parameters for one copy: out of their posterior (proper) or as fitted (improper).
 
 What it does not promise: that a regression's normal draws stay in the range of the column; bounds and rules see to it.
@@ -38,7 +39,7 @@ __all__ = ["ColumnModel", "Method", "fit_column"]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Whole: TypeAlias = npt.NDArray[np.int64]
 Values: TypeAlias = Mapping[str, Floats]
-_LEVELS_AT_MOST, _COEFFICIENTS_AT_MOST = 50, 1000
+_LEVELS_AT_MOST, _COEFFICIENTS_AT_MOST, _THRESHOLDS_AT_MOST = 50, 1000, 100
 
 
 class Method(StrEnum):
@@ -85,10 +86,11 @@ def fit_column(
     notes: tuple[str, ...] = ()
     if method is not Method.CART:
         encoder = _Encoder.of(given, rows, least)
-        if column.kind is not Kind.NOMINAL or encoder.width * (len(column.levels) - 1) <= _COEFFICIENTS_AT_MOST:
+        reason = _too_many(column, encoder.width)
+        if not reason:
             ranked = method is Method.PARAMETRIC
             return _regression(column, given, encoder, rows, ranked=ranked, weights=heavy, least=least)
-        notes = (f"{column.name}: a multinomial logit would need too many coefficients, so a tree draws it",)
+        notes = (f"{column.name}: {reason}, so a tree draws it",)
     outcome = column.values[rows]
     predictors = [Predictor(values=one.values[rows], levels=_unordered(one)) for one in given]
     classes = 0 if column.is_continuous else len(column.levels)
@@ -96,6 +98,16 @@ def fit_column(
     if tree.coarse:
         notes = (*notes, f"{column.name}: the tree tells its most frequent values apart and takes the rest as one")
     return _TreeModel(tree=tree, given=tuple(one.name for one in given), notes=notes)
+
+
+def _too_many(column: Column, width: int) -> str:
+    """Why a column has too many levels for a regression of so many indicators; nothing where it has not."""
+    others = len(column.levels) - 1
+    if column.kind is Kind.NOMINAL and width * others > _COEFFICIENTS_AT_MOST:
+        return "a multinomial logit would need too many coefficients"
+    if column.kind is Kind.ORDINAL and others > _THRESHOLDS_AT_MOST:
+        return "an ordered logit would need too many thresholds"
+    return ""
 
 
 def _unordered(column: Column) -> int:

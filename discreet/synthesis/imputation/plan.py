@@ -5,7 +5,8 @@
 2. Without `perturb` all other columns are replaced, otherwise the named ones; they are visited in the order of `order`,
    or of the table. Each is drawn given all columns that stay and those visited before it.
 3. A column is refused when it stands for a record (another text in more than half of the rows), when fewer than `least`
-   of its cells are there, or when a column that stays holds the same. A constant or empty one stays, with a note.
+   of its cells are there, or when a column that stays holds the same. A constant or empty one stays, with a note, and
+   one that columns that stay add up to is noted.
 4. `missing`: "keep" leaves missing cells where they are; "model" draws for each row whether the cell is missing, then
    the value. Unless said, what is kept are the gaps of a table of which some columns stay.
 5. With households, a column that is the same within each is drawn once for each household, given its first row.
@@ -28,6 +29,7 @@ from discreet.stats.survey import Sampling
 from discreet.synthesis.imputation.columns import Column, Columns, Kind
 from discreet.synthesis.imputation.models import Method
 from discreet.synthesis.imputation.rules import Rule, parse_rule
+from discreet.synthesis.imputation.sums import parts_of
 
 __all__ = ["Plan", "Settings", "Step", "households_of", "is_shared", "plan", "require_kept"]
 
@@ -222,6 +224,11 @@ def _require_untold(columns: Columns, drawn: Sequence[str], chosen: Sequence[str
                 )
             if few:
                 notes.append(f"{name}: the column {other}, which stays, tells it; replace both to hide it")
+        parts = parts_of(columns.column(name), [columns.column(one) for one in staying])
+        if parts:
+            notes.append(
+                f"{name}: columns that stay add up to it: {', '.join(parts)}; replace one of them too to hide it"
+            )
 
 
 def _same_order(one: Whole, other: Whole) -> bool:

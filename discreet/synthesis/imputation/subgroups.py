@@ -35,6 +35,7 @@ from discreet.synthesis.imputation.columns import Column, Columns, Kind
 from discreet.synthesis.imputation.copies import Copies
 from discreet.synthesis.imputation.masks import KeepMask, LevelMask, Mask, NoiseMask, NoMask
 from discreet.synthesis.imputation.models import Method, fit_column
+from discreet.synthesis.imputation.plan import Settings, plan
 from discreet.synthesis.imputation.posterior import Progress, Schedule
 
 __all__ = [
@@ -182,8 +183,6 @@ def synthesize_weighted(
     seed: int | None = None,
 ) -> Copies:
     """Replace the keys of all records by regressions, in turn, in which a record weighs 1 − 1/s."""
-    chosen = some("perturb", tuple(perturb), step="name the columns to perturb")
-    drawn = [columns.column(name) for name in chosen]
     if any(column.missing.any() for column in columns.columns):
         raise ArgumentError(
             "table", found="missing cells", right="this way needs every cell", step="use data augmentation"
@@ -193,24 +192,24 @@ def synthesize_weighted(
         raise ArgumentError(
             "quasi", found="no record that another one matches", right="some match", step="widen the tolerances"
         )
+    agreed = plan(columns, Settings(perturb=perturb, method=Method.NORMLOGIT, copies=copies))
     generator, rows = keyed_generator(seed), np.arange(columns.rows)
-    given = [column for column in columns.columns if column.name not in chosen]
-    models = []
-    for column in drawn:
-        models.append(fit_column(column, tuple(given), rows, method=Method.NORMLOGIT, weights=weights))
-        given.append(column)
+    models = [
+        fit_column(step.column, step.given, rows, method=Method.NORMLOGIT, weights=weights) for step in agreed.steps
+    ]
+    drawn = tuple(step.column for step in agreed.steps)
     frames = []
-    for _ in range(at_least("copies", copies, 1)):
+    for _ in range(copies):
         values = {column.name: column.values for column in columns.columns}
         for column, model in zip(drawn, models, strict=True):
             made = model.drawn(generator, proper=True).simulate(values, rows, generator)
             values[column.name] = np.round(made, column.digits) if column.is_continuous else made
-        frames.append(columns.replaced({name: values[name] for name in chosen}))
+        frames.append(columns.replaced({column.name: values[column.name] for column in drawn}))
     return Copies(
         frames=tuple(frames),
         method="risk-weighted",
-        perturbed=chosen,
+        perturbed=tuple(column.name for column in drawn),
         rule=Rule.PARTIAL,
         seeded=seed is not None,
-        notes=tuple(note for model in models for note in model.notes),
+        notes=(*agreed.notes, *(note for model in models for note in model.notes)),
     )
