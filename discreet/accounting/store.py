@@ -140,7 +140,8 @@ class Store:
     def _reading_errors(self) -> Iterator[None]:
         try:
             yield
-        except sa.exc.SQLAlchemyError:
+        except (sa.exc.SQLAlchemyError, UnicodeDecodeError):
+            # The driver fails on its own message where SQLite quotes damaged bytes of the schema in it.
             raise _refusal(
                 "its database cannot be read or written",
                 "nothing is charged or answered without it",

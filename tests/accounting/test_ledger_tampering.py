@@ -369,6 +369,17 @@ def test_damaged_pages_are_told_in_one_line(place: Place) -> None:
         place.open()
 
 
+def test_a_schema_of_broken_bytes_is_refused_in_one_line(place: Place) -> None:
+    """SQLite quotes the schema that it cannot read, and its driver cannot read the quotation."""
+    filled(place).close()
+    whole = place.path.read_bytes()
+    assert b"CREATE TABLE entries" in whole
+    place.path.write_bytes(whole.replace(b"CREATE TABLE entries", b"CREATE \xa0ABLE entries"))
+    with pytest.raises(FolderError, match="cannot be read or written") as error:
+        place.open()
+    assert "\n" not in str(error.value)
+
+
 @pytest.mark.parametrize("content", [b"no database at all", b"SQLite format 3\x00" + b"\x00" * 4080, b"\x00" * 8192])
 def test_a_file_that_is_no_ledger_is_refused_in_one_line(place: Place, content: bytes) -> None:
     place.path.write_bytes(content)
