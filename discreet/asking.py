@@ -7,9 +7,12 @@
 
 Given:   a contract in force, and a ledger with an account for its population.
 Promise: a question is refused before anything is spent, or answered, or charged without a result, and never anything
-         else; which of these, and what is charged, does not depend on the data.
-Because: parse, design and refusal ask contract, question and ledger alone; the door charges before it reads.
-Tested:  test_estimate_is_the_charge, test_estimates_and_dummies_touch_no_engine, test_partial_functions_tell_nothing.
+         else. What is refused and what is charged does not depend on the data; whether there is a result depends on
+         them only where reading takes more time or memory than a statement may.
+Because: parse, design and refusal ask contract, question and ledger alone; the door charges before it reads, by
+         total functions only, so that no value of a row makes reading fail.
+Tested:  test_estimate_is_the_charge, test_estimates_and_dummies_touch_no_engine, test_partial_functions_tell_nothing,
+         test_a_question_over_its_time_is_charged_without_a_result.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from discreet.accounting.change import Charge
 from discreet.accounting.events import Currency, Event, price
 from discreet.accounting.receipt import SignedReceipt
 from discreet.budget import population_of
-from discreet.check import exact, positive, some
+from discreet.check import exact, known, positive, some
 from discreet.data.contract import Contract
 from discreet.data.document import text_of
 from discreet.data.fact import decimal_text
@@ -393,6 +396,9 @@ def result_bytes(measured: Measured) -> bytes:
 
 
 def _contract_of(holdings: Holdings, table: str) -> Contract:
+    if table not in holdings.tables:  # which tables have none is not for whoever asks
+        asked = holdings.under_contract
+        known("table", table, asked, step="ask one of them" if asked else "discreet add FILE --contract YAML")
     agreed = holdings.contract(table)
     if agreed is None:
         raise ContractError(

@@ -23,11 +23,11 @@ from discreet.accounting.events import Currency, Price
 from discreet.accounting.ledger import Ledger
 from discreet.accounting.store import Store
 from discreet.data.contract import Budget, Contract
+from discreet.environment import state_folder
 from discreet.errors import ArgumentError, ContractError
 from discreet.folder import Folder
 
 __all__ = [
-    "ENVIRONMENT",
     "keep_ledger_at",
     "ledger_of",
     "open_population",
@@ -39,12 +39,6 @@ __all__ = [
 
 _RECORD = Path("ledger.json")
 _SERVERS = "postgresql://", "postgresql+psycopg://"
-# Every environment variable the product reads; the reference prints them.
-ENVIRONMENT = {
-    "DISCREET_HEADS": "the folder in which signed heads of ledgers are kept, outside every curator's folder",
-    "XDG_STATE_HOME": "where that folder is made when it is not named, as discreet/heads; default: ~/.local/state",
-    "DISCREET_HISTORY": "the file in which the shell of `discreet ask` keeps what was typed, or off to keep nothing",
-}
 
 
 def ledger_of(folder: Folder, *, heads: Path | None = None) -> Ledger:
@@ -145,9 +139,6 @@ def _derived(folder: Folder, purpose: bytes) -> bytes:
 
 
 def _heads() -> Path:
-    """Where heads of ledgers stand: see ENVIRONMENT."""
+    """Where heads of ledgers stand: see `discreet.environment`."""
     named = os.environ.get("DISCREET_HEADS")
-    if named:
-        return Path(named)
-    state = os.environ.get("XDG_STATE_HOME")
-    return (Path(state) if state else Path.home() / ".local" / "state") / "discreet" / "heads"
+    return Path(named) if named else state_folder() / "heads"

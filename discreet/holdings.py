@@ -1,15 +1,12 @@
-"""The tables of a curator's folder: imported, put under a contract, renewed, and opened for what computes on them."""
+"""What a curator holds: tables that are imported, put under a contract and renewed, and the ledger of their persons."""
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import functools
 import hashlib
-import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,37 +23,42 @@ from discreet.budget import (
 )
 from discreet.check import Number, positive, probability
 from discreet.data.contract import Contract
-from discreet.data.engines.base import Engine
-from discreet.data.engines.duckdb import DuckDBEngine
 from discreet.data.engines.rows import arrow_rows
-from discreet.data.frame import FrameKind
 from discreet.data.load import Limits, ReadOptions, load
 from discreet.data.record import TableRecord
-from discreet.data.seal import Seal, seal, verify
+from discreet.data.seal import Seal, seal
 from discreet.data.store import add_steps, describe_store, open_store, without
 from discreet.data.table import StoredTable
-from discreet.errors import ArgumentError, ContractError, FileError, UnknownNameError
+from discreet.errors import ArgumentError, ContractError
 from discreet.folder import Folder
 from discreet.randomness import system_bits
 from discreet.receipts import ReceiptDesk
 from discreet.risk.fit import holds
+from discreet.stored_tables import NAME, Origin, StoredTables
 
 __all__ = ["NAME", "Holdings", "Progress", "as_contract", "stem"]
 
 Progress = Callable[[str], None]
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
-_Origin = tuple[str | None, Seal | None]
-_NOWHERE: _Origin = (None, None)
+_NOWHERE: Origin = (None, None)
 
 
-class Holdings:
+class Holdings(StoredTables):
     """The tables of a folder, with their contracts and the ledger of their populations."""
 
-    def __init__(self, folder: str | Path, *, heads: str | Path | None = None) -> None:
-        self._folder = Folder.open_or_create(Path(folder))
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        heads: str | Path | None = None,
+        seconds: float | None = None,
+        memory: str | None = None,
+    ) -> None:
+        """Opens the folder, or makes it. A statement on a table may take so many seconds, the engine memory as "4GB".
+
+        `heads` is where the signed heads of the ledger stand. What is not said here is read from the environment.
+        """
+        super().__init__(Folder.open_or_create(Path(folder)), seconds=seconds, memory=memory)
         self._heads = None if heads is None else Path(heads)
-        self._verified: dict[Path, Seal] = {}
-        self._lent: tuple[tuple[Path, ...], Engine, Mapping[str, StoredTable]] | None = None
 
     @classmethod
     def create(cls, folder: str | Path, *, ledger: str | None = None) -> Self:
@@ -77,16 +79,6 @@ class Holdings:
     def find(cls, start: str | Path = ".") -> Self:
         """The curator whose folder holds `start`."""
         return cls(Folder.find(Path(start)).root)
-
-    @property
-    def folder(self) -> Path:
-        """Where the curator keeps everything."""
-        return self._folder.root
-
-    @property
-    def tables(self) -> tuple[str, ...]:
-        """The names of the tables, in order."""
-        return tuple(sorted(path.parent.name for path in self.folder.glob("tables/*/record.json")))
 
     @property
     def keyring(self) -> Path:
@@ -165,8 +157,13 @@ class Holdings:
 
     def contract(self, table: str) -> Contract | None:
         """The table's contract, if the keeper gave one."""
-        path = self.folder / "tables" / self._known(table) / "contract.yaml"
+        path = self._contract_file(self._known(table))
         return Contract.from_yaml(path.read_text(encoding="utf-8"), where=str(path)) if path.exists() else None
+
+    @property
+    def under_contract(self) -> tuple[str, ...]:
+        """The names of the tables that have a contract."""
+        return tuple(name for name in self.tables if self._contract_file(name).exists())
 
     def declare(
         self,
@@ -247,10 +244,6 @@ class Holdings:
             self.ledger.note("person forgotten", {"table": table, "version": record.version + 1})
             return self._record(table, record.version + 1, file, _NOWHERE, record.options, keep=record)
 
-    def columns(self, table: str) -> StoredTable:
-        """The table's columns as they are stored."""
-        return open_store(self._path(self.record(table)))
-
     def rows(self, table: str) -> Any:
         """The rows as an Arrow table, in stored order, without the columns no release may hold. Confidential."""
         agreed = self.contract(table)
@@ -258,110 +251,34 @@ class Holdings:
             names = stored.names if agreed is None else [name for name in stored.names if name in agreed.released]
             return arrow_rows(engine, stored, names)
 
-    def unfinished(self, table: str) -> Path:
-        """Where the state of a long run on a table waits to be taken up again. As confidential as its rows."""
-        return self.folder / "tables" / table / "unfinished-copies"
-
-    def notes(self, table: str) -> tuple[str, ...]:
-        """What the import decided and the keeper should know. Names of columns, no values."""
-        return describe_store(self._path(self.record(table))).notes
-
-    def kind(self, table: str) -> FrameKind:
-        """The kind of frame that the table came in, and that answers from it go out in."""
-        return describe_store(self._path(self.record(table))).kind
-
-    def record(self, table: str) -> TableRecord:
-        """What is kept of a table beside its rows."""
-        kept = self._folder.read_record(Path("tables", self._known(table), "record.json"))
-        return TableRecord.from_json(table, kept)
-
-    def source_changed(self, table: str) -> bool:
-        """Whether the file the table came from has changed on disk since, or is gone."""
-        record = self.record(table)
-        if record.source is None or record.source_seal is None:
-            return False
-        path = Path(record.source)
-        if record.source_seal.looks_unchanged(path):
-            return False
-        try:
-            verify(path, record.source_seal, self._key())
-        except FileError:
-            return True
-        return False
-
-    @contextlib.contextmanager
-    def opened(self, table: str) -> Iterator[tuple[Engine, StoredTable]]:
-        """The table on a locked, read-only engine, after its file was found unchanged."""
-        path = self._unchanged(table)
-        with DuckDBEngine.open(path) as engine:
-            yield engine, open_store(path)
-
-    @contextlib.contextmanager
-    def opened_together(self, tables: Sequence[str]) -> Iterator[tuple[Engine, Mapping[str, StoredTable]]]:
-        """Several tables on one locked, read-only engine, each after its file was found unchanged."""
-        paths = [self._unchanged(table) for table in tables]
-        with DuckDBEngine.open_together(paths) as engine:
-            stored = (replace(open_store(path), name=f"t{at}.{open_store(path).name}") for at, path in enumerate(paths))
-            yield engine, dict(zip(tables, stored, strict=True))
-
-    @contextlib.contextmanager
-    def lent(self, tables: Sequence[str]) -> Iterator[tuple[Engine, Mapping[str, StoredTable]]]:
-        """As `opened_together`, on an engine that stays open for whoever asks the same tables next."""
-        paths = tuple(self._unchanged(table) for table in tables)
-        lent = self._lent
-        if lent is None or lent[0] != paths:
-            if len(paths) == 1:
-                engine, stored = DuckDBEngine.open(paths[0]), [open_store(paths[0])]
-            else:
-                engine = DuckDBEngine.open_together(paths)
-                opened = [open_store(path) for path in paths]
-                stored = [replace(one, name=f"t{at}.{one.name}") for at, one in enumerate(opened)]
-            # What was lent before closes itself once nobody holds it any more.
-            lent = self._lent = paths, engine, dict(zip(tables, stored, strict=True))
-        yield lent[1], lent[2]
-
-    def _unchanged(self, table: str) -> Path:
-        """The table's file, as it was put in place."""
-        record = self.record(table)
-        if not self._path(record).exists():
-            record = self.record(table)  # another process put a new version in its place just now
-        path = self._path(record)
-        if self._verified.get(path) != record.seal or not record.seal.looks_unchanged(path):
-            verify(path, record.seal, self._key())
-            self._verified[path] = record.seal
-        return path
+    def _contract_file(self, table: str) -> Path:
+        return self.folder / "tables" / table / "contract.yaml"
 
     def _record(
         self,
         name: str,
         version: int,
         file: str,
-        origin: _Origin,
+        origin: Origin,
         options: ReadOptions,
         *,
         keep: TableRecord | None = None,
     ) -> TableRecord:
         source, source_seal = (keep.source, keep.source_seal) if keep else origin
-        record = TableRecord(
-            name=name,
-            version=version,
-            version_id=keep.version_id if keep and keep.version == version else random_id(system_bits()),
-            file=file,
-            seal=seal(self.folder / "tables" / name / file, self._key()),
-            options=options,
-            source=source,
-            source_seal=source_seal,
+        return self._write_record(
+            TableRecord(
+                name=name,
+                version=version,
+                version_id=keep.version_id if keep and keep.version == version else random_id(system_bits()),
+                file=file,
+                seal=self._sealed(name, file),
+                options=options,
+                source=source,
+                source_seal=source_seal,
+            )
         )
-        self._folder.write_record(Path("tables", name, "record.json"), record.as_json())
-        # An unfinished run on the former rows holds what they say.
-        self.unfinished(name).unlink(missing_ok=True)
-        # Only now that the record names the new file may the files before it go.
-        for former in (self.folder / "tables" / name).glob("*.duckdb"):
-            if former.name != file:
-                former.unlink()
-        return record
 
-    def _put_in_force(self, table: str, contract: Contract, reason: str, origin: _Origin) -> None:
+    def _put_in_force(self, table: str, contract: Contract, reason: str, origin: Origin) -> None:
         """Open the population's account, then write the contract down."""
         agreed = {name: one for name in self.tables if (one := self.contract(name)) is not None}
         require_one_meaning(contract, (one for name, one in agreed.items() if name != table))
@@ -375,24 +292,6 @@ class Holdings:
         if contract.budget is not None:
             open_population(self.ledger, contract, reason=reason)
         self._folder.write(Path("tables", table, "contract.yaml"), contract.to_yaml().encode())
-
-    def _require_free(self, name: str) -> None:
-        """Refuse a name that is taken, in whatever case; clear away what crashed imports left: the lock is held."""
-        if name.casefold() in map(str.casefold, self.tables):
-            raise ArgumentError(
-                f"table {name!r}",
-                found="this name is taken",
-                right="each table has its own, told apart by more than upper and lower case",
-                step="give another one with --name",
-            )
-        for left in (self.folder / "tables" / name, *self.folder.glob("tables/*/.*.part")):
-            shutil.rmtree(left, ignore_errors=True)
-
-    def _next_file(self, record: TableRecord) -> str:
-        """Files are immutable, so a table laid down anew gets the next number; one there already is a crash's."""
-        file = f"{int(record.file.split('.')[0]) + 1}.duckdb"
-        (self.folder / "tables" / record.name / file).unlink(missing_ok=True)
-        return file
 
     def _require_columns(self, contract: Contract, stored: StoredTable) -> None:
         missing = [column for column in contract.columns if column not in stored.names]
@@ -411,20 +310,6 @@ class Holdings:
                     right="a contract's types are those of its table",
                     step=f"correct the type, or the source: see discreet contract draft {contract.table}",
                 )
-
-    def _known(self, table: str) -> str:
-        if table not in self.tables:
-            names = ", ".join(self.tables) or "no table yet"
-            raise UnknownNameError(
-                f"table {table!r}", found="no such table", right=f"there is {names}", step="discreet add FILE"
-            )
-        return table
-
-    def _path(self, record: TableRecord) -> Path:
-        return self.folder / "tables" / record.name / record.file
-
-    def _key(self) -> bytes:
-        return self._folder.key().reveal(to="keeper")
 
 
 def _budgeted(
@@ -474,7 +359,7 @@ def _same_bytes(one: Seal | None, other: Seal | None) -> bool:
     return one is not None and other is not None and (one.size, one.digest) == (other.size, other.digest)
 
 
-def _origin(source: Any, key: bytes) -> _Origin:
+def _origin(source: Any, key: bytes) -> Origin:
     """Where a table came from, sealed, so that a later change of the file is noticed; a frame has no such place."""
     if not isinstance(source, str | Path):
         return None, None

@@ -15,12 +15,12 @@ import typer.main
 
 import discreet
 from discreet import errors
-from discreet.budget import ENVIRONMENT
 from discreet.cli.app import app
 from discreet.data.load import Limits, ReadOptions
 from discreet.demonstration import QUASI, census_excerpt
 from discreet.draw import Chart
 from discreet.draw.svg import to_svg
+from discreet.environment import ENVIRONMENT
 from discreet.evaluation import figures
 from discreet.evaluation.certification import certify_mechanisms
 from discreet.evaluation.copies import evaluate
@@ -50,7 +50,7 @@ def commands() -> str:
         "# Commands\n",
         "A command acts on the curator's folder that holds the working directory, or on `--curator DIR`.",
         "Data go to standard output, everything else to standard error. Exit codes: 0 done, 1 a check failed,",
-        "2 bad input, 3 the budget refuses, 4 charged without a result.\n",
+        "2 bad input, 3 the budget refuses, 4 no result: what was charged stays charged.\n",
     ]
     for words, command in walk(typer.main.get_command(app)):
         parts.append(f"## {' '.join(words)}\n\n{command.help}\n")
@@ -89,6 +89,8 @@ def _members(thing: type) -> Iterator[tuple[str, str]]:
     # What is inherited from one of our own classes is offered just as well.
     own = [one for one in reversed(thing.__mro__) if one.__module__.startswith("discreet.")]
     members = {name: raw for one in own for name, raw in vars(one).items()}
+    if inspect.isfunction(made := members.get("__init__")) and made.__doc__:
+        yield f"{thing.__name__}{_signature(made)}", _summary(made)
     for name, raw in sorted(members.items()):
         if name.startswith("_") or not inspect.getdoc(raw):
             continue

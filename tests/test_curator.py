@@ -251,18 +251,3 @@ def test_demonstration_is_whole_and_repeatable(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(FolderError, match="not a directory"):
         demonstrate(tmp_path / "file")
-
-
-def test_tables_are_opened_together_and_each_is_looked_at(tmp_path: Path) -> None:
-    curator = discreet.Curator(tmp_path / "held")
-    for name, values in (("one", [1, 2, 3]), ("two", [4])):
-        (tmp_path / f"{name}.csv").write_text("a\n" + "\n".join(map(str, values)) + "\n")
-        curator.add(tmp_path / f"{name}.csv")
-    with curator.opened_together(["one", "two"]) as (engine, tables):
-        assert [table.name for table in tables.values()] == ["t0.rows", "t1.rows"]
-        assert [engine.fingerprint(table.name) for table in tables.values()]
-    path = tmp_path / "held" / "tables" / "two" / "1.duckdb"
-    path.chmod(0o600)
-    path.write_bytes(path.read_bytes()[:-1] + b"!")
-    with pytest.raises(FileError), curator.opened_together(["one", "two"]):
-        pass

@@ -24,6 +24,7 @@ from discreet.cli.completion import PublicNames
 from discreet.cli.render import progress, say, show_grids, show_text
 from discreet.cli.statements import ends, statements
 from discreet.curator import Curator
+from discreet.environment import state_folder
 from discreet.errors import ArgumentError, DiscreetError, FileError, UnknownNameError
 from discreet.evaluation.books import accounts_grid
 from discreet.query.answer import Answer
@@ -237,8 +238,7 @@ def history_file() -> Path | None:
     named = os.environ.get("DISCREET_HISTORY")
     if named is not None:
         return None if named.strip().lower() in ("", "0", "off", "no") else Path(named).expanduser()
-    state = os.environ.get("XDG_STATE_HOME")
-    return (Path(state) if state else Path.home() / ".local" / "state") / "discreet" / "history"
+    return state_folder() / "history"
 
 
 def _history() -> History:

@@ -13,7 +13,7 @@ import duckdb
 from sqlglot import exp, parse_one
 
 from discreet.data.engines.base import Engine
-from discreet.data.engines.duckdb import DuckDBEngine
+from discreet.data.engines.duckdb import SECONDS, DuckDBEngine
 
 __all__ = ["STAGES", "Columns", "Stage", "select"]
 
@@ -25,7 +25,7 @@ class Stage(Protocol):
     """A place where tables are built and opened by one engine."""
 
     def open(
-        self, columns: Columns, *, memory: str = "1GB", threads: int | None = None, seconds: float | None = None
+        self, columns: Columns, *, memory: str = "1GB", threads: int | None = None, seconds: float = SECONDS
     ) -> Engine:
         """An engine over one table `rows` of these columns."""
         ...
@@ -53,7 +53,7 @@ class DuckDBStage:
         return path
 
     def open(
-        self, columns: Columns, *, memory: str = "1GB", threads: int | None = None, seconds: float | None = None
+        self, columns: Columns, *, memory: str = "1GB", threads: int | None = None, seconds: float = SECONDS
     ) -> DuckDBEngine:
         """An engine over one table `rows` of these columns, closed after the test."""
         engine = DuckDBEngine.open(self.store(columns), memory=memory, threads=threads, seconds=seconds)

@@ -30,7 +30,10 @@ from discreet.data.table import StorageType
 from discreet.errors import ArgumentError, DiscreetError, EngineError, FileError, MissingExtraError
 from discreet.secrecy import Confidential
 
-__all__ = ["DuckDBEngine"]
+__all__ = ["SECONDS", "DuckDBEngine"]
+
+# What one statement may take unless more or less is said; a question over it is charged without a result.
+SECONDS = 600.0
 
 T = TypeVar("T")
 Columns = tuple[tuple[str, StorageType], ...]
@@ -60,24 +63,31 @@ class DuckDBEngine:
 
     dialect = "duckdb"
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, *, seconds: float | None, together: bool = False) -> None:
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        *,
+        seconds: float,
+        memory: str | None = None,
+        together: bool = False,
+    ) -> None:
         self._connection: duckdb.DuckDBPyConnection | None = connection
         self._idle = threading.Condition()  # its lock guards the connection and what runs on it
         self._running: set[duckdb.DuckDBPyConnection] = set()
-        self._seconds: float | None = None  # the catalogue is read without a deadline: it holds no rows
+        self._memory = memory
+        self._seconds = SECONDS  # the catalogue holds no rows, so the time for it says nothing of them
         self._tables = self._read_tables(together)
         self._seconds = seconds
 
     @classmethod
     def open(
-        cls, path: Path, *, memory: str | None = None, threads: int | None = None, seconds: float | None = None
+        cls, path: Path, *, memory: str | None = None, threads: int | None = None, seconds: float = SECONDS
     ) -> Self:
         """Open a stored file. `memory` is such as "4GB", or half of the machine's; `seconds` is the time that one
         statement, or one batch of a stream, may take."""
-        if seconds is not None:
-            positive("seconds", seconds)
+        positive("seconds", seconds)
         connection = connect(path, memory=memory, threads=threads)
-        return cls._over(connection, seconds=seconds, together=False)
+        return cls._over(connection, seconds=seconds, memory=memory, together=False)
 
     @classmethod
     def open_together(
@@ -86,18 +96,17 @@ class DuckDBEngine:
         *,
         memory: str | None = None,
         threads: int | None = None,
-        seconds: float | None = None,
+        seconds: float = SECONDS,
     ) -> Self:
         """Open several stored files as one engine, for SELECTs that join them. Limits as for one."""
-        if seconds is not None:
-            positive("seconds", seconds)
+        positive("seconds", seconds)
         connection = connect_together(paths, memory=memory, threads=threads)
-        return cls._over(connection, seconds=seconds, together=True)
+        return cls._over(connection, seconds=seconds, memory=memory, together=True)
 
     @classmethod
-    def _over(cls, connection: duckdb.DuckDBPyConnection, *, seconds: float | None, together: bool) -> Self:
+    def _over(cls, connection: duckdb.DuckDBPyConnection, **limits: Any) -> Self:
         try:
-            return cls(connection, seconds=seconds, together=together)
+            return cls(connection, **limits)
         except DiscreetError:
             connection.close()
             raise
@@ -226,8 +235,8 @@ class DuckDBEngine:
         """What the step returns, within the deadline.
 
         Given:   any step that runs a statement on the cursor.
-        Promise: if it fails, the error is the same for the same verb, whatever the data hold.
-        Because: the exception is dropped, not chained, and the text is made from the verb alone.
+        Promise: if it fails, the error is the same for the same verb and limits, whatever the data hold.
+        Because: the exception is dropped, not chained, and the text is made from verb and limits alone.
         Tested:  test_errors_say_nothing_of_the_data.
         """
         try:
@@ -239,22 +248,19 @@ class DuckDBEngine:
             failed = EngineError(
                 f"engine, {verb}",
                 found="the engine gave no result",
-                right="every statement must end within its memory and time",
-                step="allow it more memory or time, or ask for less at once",
+                right=f"a statement may take {self._seconds:g} s and {self._memory or 'half'} of the memory",
+                step="allow more by DISCREET_SECONDS or DISCREET_MEMORY, or ask for less at once",
             )
         raise failed
 
 
 @contextmanager
-def _deadline(cursor: duckdb.DuckDBPyConnection, seconds: float | None) -> Iterator[None]:
+def _deadline(cursor: duckdb.DuckDBPyConnection, seconds: float) -> Iterator[None]:
     """Interrupt what runs on the cursor once the time is over, again and again until it has stopped."""
-    if seconds is None:
-        yield
-        return
     ended, gate = threading.Event(), threading.Lock()
 
     def watch() -> None:
-        wait = seconds
+        wait = min(seconds, threading.TIMEOUT_MAX)
         while not ended.wait(wait):
             with gate:
                 if not ended.is_set():

@@ -28,7 +28,7 @@ from discreet.check import at_least
 from discreet.data.quoting import literal
 from discreet.errors import ArgumentError, DiscreetError, EngineError, FileError
 
-__all__ = ["connect", "connect_together"]
+__all__ = ["connect", "connect_together", "size"]
 
 _WALLS = {
     "access_mode": "READ_ONLY",
@@ -85,10 +85,16 @@ def connect_together(paths: Sequence[Path], *, memory: str | None, threads: int 
         raise
 
 
+def size(name: str, memory: str) -> str:
+    """An amount of memory such as 4GB."""
+    if not _MEMORY.fullmatch(memory):
+        raise ArgumentError(name, found=repr(memory), right="it must be a size", step=f"give {name} such as 4GB")
+    return memory
+
+
 def _settings(memory: str | None, threads: int | None) -> dict[str, str | bool | int | float | list[str]]:
-    if memory is not None and not _MEMORY.fullmatch(memory):
-        raise ArgumentError("memory", found=repr(memory), right="it must be a size", step="give memory='1GB'")
-    settings: dict[str, str | bool | int | float | list[str]] = {**_WALLS, "memory_limit": memory or _SHARE_OF_MEMORY}
+    most = _SHARE_OF_MEMORY if memory is None else size("memory", memory)
+    settings: dict[str, str | bool | int | float | list[str]] = {**_WALLS, "memory_limit": most}
     if threads is not None:
         settings["threads"] = at_least("threads", threads, 1)
     return settings
