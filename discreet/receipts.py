@@ -9,11 +9,12 @@
 
 Given:   plan and proof are public facts; `result` is what was released; the version's id was drawn (`random_id`).
 Promise: a receipt is signed only for a charge that stands in the ledger, of that population and exactly that event, and
-         names everything that was published of the population outside the guarantee before it.
+         names everything that was published outside the guarantee before it, of that population and of any other whose
+         rows were joined.
 Because: the entry is authenticated by the folder's key and compared with what is to be signed; notes are added up from
          the same chain.
 Tested:  test_a_receipt_is_of_its_charge_alone, test_later_receipts_name_what_was_published,
-         test_an_older_copy_signs_nothing.
+         test_a_receipt_of_joined_persons_names_what_was_published_of_both, test_an_older_copy_signs_nothing.
 
 The keys are read again whenever the ring's file has changed, so that a rotation by another process counts at once.
 """

@@ -156,6 +156,20 @@ def test_later_receipts_name_what_was_published(office: Office) -> None:
     assert Office(office.folder.root, office.heads).receipt(number).receipt.outside == published
 
 
+def test_a_receipt_of_joined_persons_names_what_was_published_of_both(office: Office) -> None:
+    """Rows of another population were read and charged: what was published of those is part of the same picture."""
+    whose, what = "o" * 200, "a" * 300
+    for population in (whose, "nobody's"):
+        office.ledger.open_account(AccountKey(Kind.POPULATION, population), "pure", _price(5), reason="other persons")
+        office.ledger.note(OUTSIDE, outside_note(population, what))
+    office.ledger.note(OUTSIDE, outside_note("patients", "20 copies"))
+    joined = Charge(event=COUNT, population="patients", also=(whose,), what={"question": "a join"})
+    signed = office.receipt(office.ledger.spend(joined).number)
+    assert signed.receipt.outside == ("20 copies", f"{what}, of {whose}")
+    assert office.holds(signed)
+    assert office.receipt().receipt.outside == ("20 copies",)
+
+
 @pytest.mark.parametrize("what", ["", "  ", "two\nlines", "x" * 301])
 def test_what_is_published_is_named_on_a_line(office: Office, what: str) -> None:
     with pytest.raises(ArgumentError, match="first line"):

@@ -74,7 +74,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charged:
-    """A charge as the chain has it, and what was published of its population outside the guarantee until now."""
+    """A charge as the chain has it, and what was published of its populations outside the guarantee until now."""
 
     entry: Entry
     population: str

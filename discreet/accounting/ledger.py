@@ -44,7 +44,7 @@ from discreet.accounting.amount import Amount
 from discreet.accounting.chain import GENESIS, Entry, Head, HeadFile
 from discreet.accounting.change import Change, Charge, Charged, Grant
 from discreet.accounting.events import Currency, Price, price, to_json
-from discreet.accounting.outside import OUTSIDE, outside_note
+from discreet.accounting.outside import OUTSIDE, named_outside, outside_note
 from discreet.accounting.standing import CHECKPOINT_EVERY, Audit, Secret, Standing
 from discreet.errors import ArgumentError, BudgetError, CheckFailedError, FolderError, UnknownNameError
 from discreet.randomness import system_bits
@@ -195,8 +195,9 @@ class Ledger:
             self._require_head(connection)
             known = standing.resume(connection, self._secret, self._known)
             entry = standing.authentic(connection, self._secret, number, "charge")
-        population: str = entry.content["accounts"][0][1]
-        return Charged(entry=entry, population=population, outside=known.outside.get(population, ()))
+        charged = (name for kind, name, *_ in entry.content["accounts"] if kind == Kind.POPULATION)
+        population, *others = charged
+        return Charged(entry=entry, population=population, outside=named_outside(known.outside, population, others))
 
     def entries(self, *, kind: str | None = None) -> tuple[Entry, ...]:
         """The whole history, or all entries of one kind."""

@@ -6,12 +6,12 @@ ledger as a note that costs nothing, and every later receipt of that population 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from discreet.errors import ArgumentError
 
-__all__ = ["OUTSIDE", "Notes", "noted", "outside_note"]
+__all__ = ["OUTSIDE", "Notes", "named_outside", "noted", "outside_note"]
 
 OUTSIDE = "outside the guarantee"
 Notes = Mapping[str, tuple[str, ...]]
@@ -35,3 +35,8 @@ def noted(notes: Notes, content: Mapping[str, Any]) -> Notes:
     """The notes of each population with one more: each once, oldest first."""
     population, what = content["population"], content["what"]
     return {**notes, population: tuple(dict.fromkeys((*notes.get(population, ()), what)))}
+
+
+def named_outside(notes: Notes, population: str, others: Iterable[str]) -> tuple[str, ...]:
+    """What a receipt names: the notes of its population, then those of others whose rows it read, each with whose."""
+    return (*notes.get(population, ()), *(f"{what}, of {other}" for other in others for what in notes.get(other, ())))

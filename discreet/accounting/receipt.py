@@ -56,7 +56,7 @@ FORMAT = 1
 _KINDS: dict[str, type[PureDP | ZCDP | ApproxDP]] = {"pure": PureDP, "zcdp": ZCDP, "approx": ApproxDP}
 _HEX = {"release": 32, "version_id": 32, "ledger": 32, "contract": 64, "chain": 64, "result": 64}
 _NAMES = ("population", "table", "unit")
-_SIGNS = 500
+_SIGNS = 600  # a note of what was published and the name of its population fit in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

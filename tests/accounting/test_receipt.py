@@ -250,7 +250,7 @@ def test_a_guarantee_covers_its_events() -> None:
         {"contract": "x" * 64},
         {"population": ""},
         {"table": "a\nb"},
-        {"unit": "x" * 501},
+        {"unit": "x" * 601},
         {"drafted": ("",)},
         {"outside": ("\x1b[31m",)},
         {"version": -1},
