@@ -3,8 +3,9 @@
 Two questions have two answers.
 
 1. What holds whatever was asked after seeing which answer? Every single price may then depend on answers. What was
-   spent, added up in ε, holds on every path, and so does the limit of an account in ρ, which the ledger keeps. The sum
-   of the ρ spent so far does not: who may stop when it looks well could look for that.
+   spent, added up in ε, holds on every path, and so does the limit of an account in ρ, which the ledger keeps: the
+   largest it ever had, if nobody raised it in view of answers. The sum of the ρ spent so far does not hold, nor does a
+   limit that was lowered: who may stop when it looks well could look for that.
 2. What holds if the plan of all questions had been fixed beforehand? Then every theorem of composition may be used.
 
 Charges for a gap have no event; they count as the worst of their price. A δ that was charged is taken off the δ asked.
@@ -12,7 +13,7 @@ Charges for a gap have no event; they count as the worst of their price. A δ th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -68,12 +69,13 @@ class Spending:
 def spending(ledger: Ledger, population: str, delta: str | Number) -> Spending:
     """What that population was charged for, by the authentic history of its ledger.
 
-    Given:   prices hold for the population's adjacency and unit.
+    Given:   prices hold for the population's adjacency and unit; a limit in ρ was never raised in view of answers.
     Promise: all releases so far are (ε, δ)-differentially private together, with the ε of `adaptive` in any case, and
              with that of `fixed` if every question was fixed before the first answer.
     Because: losses in ε add up on every path; a filter that stops at ρ keeps ρ (Feldman and Zrnic 2021), and so the ε
              that ρ converts to; the theorems of a report hold for events that do not depend on answers.
-    Tested:  test_a_report_names_the_smallest_epsilon_and_its_theorem, test_a_limit_in_rho_is_what_holds_in_any_case.
+    Tested:  test_a_report_names_the_smallest_epsilon_and_its_theorem, test_a_limit_in_rho_is_what_holds_in_any_case,
+             test_a_limit_that_was_lowered_holds_as_it_was.
     """
     asked = exact("delta", delta)
     key = AccountKey(Kind.POPULATION, population)
@@ -92,22 +94,32 @@ def spending(ledger: Ledger, population: str, delta: str | Number) -> Spending:
         account=account,
         charges=len(events),
         delta=asked,
-        adaptive=_adaptive(account, asked),
+        adaptive=_adaptive(account, _largest_limit(account, entries), asked),
         fixed=report(events, asked),
     )
 
 
-def _adaptive(account: Account, delta: Fraction) -> Bound | None:
+def _adaptive(account: Account, limit: Amount, delta: Fraction) -> Bound | None:
     """What the account's filter keeps."""
     if account.currency == "pure":
         if Fraction(account.total.delta, DELTA_UNITS) > delta:
             return None
         return Bound(theorem="sum of ε", epsilon=_float_up(Fraction(account.total.loss, LOSS_UNITS)), adaptive=True)
-    rest = delta - Fraction(max(account.limit.delta, account.total.delta), DELTA_UNITS)
+    rest = delta - Fraction(max(limit.delta, account.total.delta), DELTA_UNITS)
     if not 0 < rest < 1:
         return None
-    rho = ZCDP(Fraction(max(account.limit.loss, account.total.loss), LOSS_UNITS))
+    rho = ZCDP(Fraction(max(limit.loss, account.total.loss), LOSS_UNITS))
     return Bound(theorem="filter at the limit in ρ", epsilon=_float_up(rho.as_approx(rest).epsilon), adaptive=True)
+
+
+def _largest_limit(account: Account, entries: Iterable[Entry]) -> Amount:
+    """The most the account was ever allowed: to lower a limit after an answer is to stop when it looks well."""
+    loss, delta = account.limit.loss, account.limit.delta
+    for entry in entries:
+        stated = entry.content if entry.kind in ("open", "limit") else {}
+        if (stated.get("kind"), stated.get("name")) == (account.key.kind.value, account.key.name):
+            loss, delta = max(loss, stated["limit"][0]), max(delta, stated["limit"][1])
+    return Amount(loss=loss, delta=delta)
 
 
 def _events(entry: Entry, key: AccountKey, currency: Currency) -> Iterator[Event]:

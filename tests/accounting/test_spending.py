@@ -10,7 +10,7 @@ from discreet.accounting.events import Approximate, Choice, Noise
 from discreet.accounting.spending import spending
 from discreet.errors import ArgumentError, CheckFailedError
 from discreet.guarantee import ZCDP
-from tests.accounting.places import PEOPLE, Place, charge_of, price_of
+from tests.accounting.places import ANA, PEOPLE, Place, charge_of, price_of
 
 GAUSSIAN = Noise(law="gaussian", move=Fraction(1), scale=Fraction(2500), scalar=True)
 
@@ -42,6 +42,23 @@ def test_a_limit_in_rho_is_what_holds_in_any_case(place: Place) -> None:
     assert limit <= Fraction(found.adaptive.epsilon) <= limit * (1 + Fraction(1, 10**12))
     spent = ZCDP(Fraction(10, 5000)).as_approx("1e-6").epsilon
     assert found.fixed.best.epsilon <= float(spent) * (1 + 1e-6) < found.adaptive.epsilon
+
+
+def test_a_limit_that_was_lowered_holds_as_it_was(place: Place) -> None:
+    """Whoever lowers it after an answer stops when it looks well: until then the larger limit was what held."""
+    ledger = place.open()
+    ledger.open_account(PEOPLE, "zcdp", price_of("1/2", "1e-9"))
+    ledger.open_account(ANA, "zcdp", price_of(9))
+    ledger.spend(charge_of(GAUSSIAN))
+    before = spending(ledger, "people", "1e-6").adaptive
+    ledger.set_limit(PEOPLE, price_of("1/1000"), reason="it looks well")
+    assert spending(ledger, "people", "1e-6").adaptive == before
+    assert before is not None
+    assert before.epsilon >= ZCDP(Fraction(1, 2)).as_approx(Fraction(999, 10**9)).epsilon
+    ledger.set_limit(PEOPLE, price_of(1), reason="more was agreed on beforehand")
+    raised = spending(ledger, "people", "1e-6").adaptive
+    assert raised is not None
+    assert raised.epsilon > before.epsilon
 
 
 def test_a_delta_that_was_charged_is_part_of_the_delta_asked(place: Place) -> None:
