@@ -34,6 +34,7 @@ Exact: TypeAlias = str | Number
 _DIGITS, _MARGIN = 60, Fraction(1, 10**50)
 _KEPT = 30
 _HALVINGS = 50
+_LEAST_RHO = Fraction(1, 10**60)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +157,13 @@ def rho_for(epsilon: Exact, delta: Exact) -> ZCDP:
         high *= 2
     low = high / 2
     while not holds(low):
+        if low < _LEAST_RHO:
+            raise ArgumentError(
+                "epsilon",
+                found=f"{number_text(limit)} at δ = {number_text(exact('delta', delta))}",
+                right="a ρ is converted up to orders of 10^17, which reach no ε so small",
+                step="give an epsilon of at least 1e-12",
+            )
         low, high = low / 2, low
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

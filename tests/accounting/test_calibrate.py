@@ -148,3 +148,8 @@ def test_senseless_questions_are_refused() -> None:
         Query(move=Fraction(0))
     with pytest.raises(ArgumentError, match="half a step"):
         calibrate.laplace_for_width(Query(move=Fraction(1), step=Fraction(1)), "0.5")
+    for epsilon, delta in (("1e-16", "1e-300"), ("1e-19", 5e-324)):
+        with pytest.raises(ArgumentError, match="no ε so small"):
+            calibrate.rho_for(epsilon, delta)
+    for epsilon, delta in (("1e-12", 5e-324), ("1e-12", "1e-300"), ("1e12", "1e-6"), ("1e300", "1e-6")):
+        assert 0 < calibrate.rho_for(epsilon, delta).as_approx(delta).epsilon <= Fraction(epsilon)
