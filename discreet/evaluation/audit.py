@@ -31,7 +31,7 @@ import numpy.typing as npt
 from discreet.check import at_least, exact
 from discreet.errors import ArgumentError
 from discreet.guarantee import ApproxDP, PureDP, number_text
-from discreet.stats.shares import clopper_pearson
+from discreet.stats.shares import least_share, most_share
 
 __all__ = ["Audit", "Event", "Sampler", "audit", "event_counts"]
 
@@ -145,9 +145,14 @@ def _repeats(sampler: Sampler, error: float) -> bool:
 
 def event_counts(here: int, there: int, draws: int, delta: float, error: float) -> float:
     """The lower bound on ε that an event's counts on two tables prove, except with probability `error`."""
-    lower = clopper_pearson(here, draws, error / 2)[0] - delta
-    upper = clopper_pearson(there, draws, error / 2)[1]
-    return max(0.0, math.log(lower / upper)) if lower > 0 else 0.0
+    lower = least_share(here, draws, error / 2) - delta
+    return max(0.0, math.log(lower / most_share(there, draws, error / 2))) if lower > 0 else 0.0
+
+
+def _may_exceed(here: int, there: int, draws: int, delta: float, best: float) -> bool:
+    """Whether counts taken for the chances themselves, which the bounds never pass, prove more than the best so far."""
+    above = here / draws - delta
+    return best < 0 or (above > 0 and (there == 0 or math.log(above * draws / there) > best))
 
 
 def _outputs(sampler: Sampler, draws: int) -> Outputs:
@@ -174,6 +179,8 @@ def _best_event(first: Outputs, second: Outputs, delta: Fraction, error: float) 
         ours, theirs = _project(first, direction), _project(second, direction)
         for kind, value, here, there in _candidates(ours, theirs):
             for swapped, counts in ((False, (here, there)), (True, (there, here))):
+                if not _may_exceed(*counts, len(ours), float(delta), best):
+                    continue
                 score = event_counts(*counts, len(ours), float(delta), error)
                 if score > best:
                     best, chosen = score, (swapped, Event(direction=direction, kind=kind, value=value))
