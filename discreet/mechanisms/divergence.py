@@ -18,12 +18,14 @@ from typing import TypeVar
 
 from discreet.mechanisms.decay import Exponential
 from discreet.mechanisms.enclosure import exp_fraction
-from discreet.mechanisms.spread import Bounds, gaussian_tail, laplace_tail
+from discreet.mechanisms.spread import Bounds, gaussian_between, gaussian_tail, laplace_tail
 
 __all__ = ["gaussian_delta", "laplace_delta"]
 
 T = TypeVar("T")
 _DIGITS = 40
+_WIDE = 1000  # σ over Δ, from where on two tails differ by too little to be subtracted
+_SLIGHT = Fraction(1, 10**20)
 
 
 def laplace_delta(*, scale: Fraction, sensitivity: int, epsilon: Fraction) -> Bounds:
@@ -48,7 +50,28 @@ def gaussian_delta(*, sigma_squared: Fraction, sensitivity: int, epsilon: Fracti
     Tested: tests/mechanisms/test_noise.py::test_delta_of_gaussian_noise_is_the_sum_of_positive_parts
     """
     cut = Fraction(sensitivity, 2) - epsilon * sigma_squared / sensitivity
-    return _difference(gaussian_tail, sigma_squared, cut, sensitivity, epsilon)
+    low, high = _difference(gaussian_tail, sigma_squared, cut, sensitivity, epsilon)
+    if epsilon > 1 or sigma_squared <= (_WIDE * sensitivity) ** 2:
+        return low, high
+    least, most = _wide_gaussian_delta(sigma_squared, cut, sensitivity, epsilon)
+    return max(low, least), min(high, most)
+
+
+def _wide_gaussian_delta(sigma_squared: Fraction, cut: Fraction, sensitivity: int, epsilon: Fraction) -> Bounds:
+    """P(cut − Δ ≤ N < cut) − (e^ε − 1)·P(N < cut − Δ): of two tails this alike the difference would be their errors."""
+    last = math.ceil(cut) - 1
+    strip = gaussian_between(sigma_squared, -last, sensitivity)
+    rest = gaussian_tail(sigma_squared, sensitivity - last)
+    slow, fast = _growth(epsilon)
+    return max(Fraction(0), strip[0] - fast * rest[1]), max(Fraction(0), strip[1] - slow * rest[0])
+
+
+def _growth(epsilon: Fraction) -> Bounds:
+    """Fractions around e^ε − 1, for an ε of at most 1."""
+    if epsilon < _SLIGHT:
+        return epsilon, epsilon * (1 + epsilon)
+    low, high = exp_fraction(epsilon, _DIGITS)
+    return 1 / high - 1, 1 / low - 1
 
 
 def _difference(tail: Callable[[T, int], Bounds], law: T, cut: Fraction, sensitivity: int, epsilon: Fraction) -> Bounds:

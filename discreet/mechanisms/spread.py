@@ -13,18 +13,20 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 
 from discreet.mechanisms.decay import Decay
 from discreet.mechanisms.enclosure import exp_fraction
 from discreet.mechanisms.tails import GaussianLaw
 
-__all__ = ["Bounds", "gaussian_chance", "gaussian_tail", "laplace_chance", "laplace_tail"]
+__all__ = ["Bounds", "gaussian_between", "gaussian_chance", "gaussian_tail", "laplace_chance", "laplace_tail"]
 
 Bounds = tuple[Fraction, Fraction]
 _DIGITS = 30
 _SUMMED_SIGMA_SQUARED = 128**2
 _PRECISION, _DEPTH = 192, 160
 _MARGIN = 1e-9
+_PIECES = 16
 _UNDERFLOW = 1e-300  # what floats lose near their least number is less
 # √(2π) to forty places, rounded down; the next unit of the last place lies above.
 _ROOT_TWO_PI = Fraction(25066282746310005024157652848110452530069, 10**40)
@@ -67,6 +69,18 @@ def gaussian_chance(sigma_squared: Fraction, k: int) -> Bounds:
         return _complement(_at(sums, 1))
     (low, high), (least, most) = _at(sums, number - 1), _at(sums, number)
     return max(Fraction(0), low - most), high - least
+
+
+def gaussian_between(sigma_squared: Fraction, first: int, count: int) -> Bounds:
+    """P(first ≤ N < first + count) where σ is far wider than that, between the ends of a few pieces."""
+    ends = [first + count * piece // _PIECES for piece in range(_PIECES + 1)]
+    low = high = Fraction(0)
+    for start, end in pairwise(ends):
+        if start < end:
+            far, near = max(abs(start), abs(end - 1)), 0 if start <= 0 < end else min(abs(start), abs(end - 1))
+            low += (end - start) * gaussian_chance(sigma_squared, far)[0]
+            high += (end - start) * gaussian_chance(sigma_squared, near)[1]
+    return low, high
 
 
 def _complement(bounds: Bounds) -> Bounds:

@@ -26,10 +26,11 @@ from discreet.mechanisms.continuous import (
     laplace_density,
 )
 from discreet.mechanisms.decay import Decay, Powers
+from discreet.mechanisms.divergence import _growth
 from discreet.mechanisms.enclosure import exp_fraction
 from discreet.mechanisms.noise import LIMIT, GaussianNoise, LaplaceNoise, Noise, law, release
 from discreet.mechanisms.samplers import DiscreteGaussian, DiscreteLaplace
-from discreet.mechanisms.spread import _long_tail, laplace_chance, laplace_tail
+from discreet.mechanisms.spread import _long_tail, gaussian_between, gaussian_chance, laplace_chance, laplace_tail
 from discreet.mechanisms.tails import GaussianLaw
 from discreet.randomness import SeededBits, system_bits
 from tests.statistical.goodness import fits, gaussian_cdf, laplace_cdf
@@ -293,6 +294,38 @@ def test_a_tiny_delta_costs_no_more_than_the_continuous_law(epsilon: str, delta:
     found = GaussianNoise.for_guarantee(sensitivity=1, epsilon=epsilon, delta=delta).standard_deviation
     near = analytic_gaussian_sigma(sensitivity=1, epsilon=float(epsilon), delta=float(delta))
     assert near <= found <= 1.002 * near
+
+
+@pytest.mark.parametrize("sensitivity", [1, 30, 10**6])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"),
+    [("1e-300", "1e-6"), ("1e-12", "1e-9"), ("1e-9", "1e-20"), ("1e-6", "1e-40"), ("1e-4", "0.01")],
+)
+def test_a_tiny_epsilon_gets_no_more_noise_than_it_needs(epsilon: str, delta: str, sensitivity: int) -> None:
+    """At ε near 0 δ is a difference of two tails that agree to ten digits: it is known to a percent all the same."""
+    noise = GaussianNoise.for_guarantee(sensitivity=sensitivity, epsilon=epsilon, delta=delta)
+    low, high = noise.delta(sensitivity=sensitivity, epsilon=epsilon)
+    assert Fraction(98, 100) * Fraction(delta) <= low <= high <= Fraction(delta)
+
+
+def test_delta_of_wide_noise_is_the_sum_of_positive_parts() -> None:
+    sigma_squared, epsilon = Fraction(1001) ** 2 + Fraction(1, 3), Fraction(1, 500)
+    exact = Fraction(brute_gaussian_delta(sigma_squared, 1, epsilon))
+    low, high = GaussianNoise(sigma_squared).delta(sensitivity=1, epsilon=epsilon)
+    assert low * (1 - Fraction(1, 10**20)) <= exact <= high * (1 + Fraction(1, 10**20))
+    assert high - low <= exact / 100
+    assert [float(end) for end in _growth(epsilon)] == [pytest.approx(math.expm1(epsilon), rel=1e-15)] * 2
+    low, high = _growth(Fraction(1, 10**21))
+    assert Fraction(1, 10**21) <= low < high < Fraction(1, 10**21) * (1 + Fraction(2, 10**21))
+
+
+@pytest.mark.parametrize(("first", "count"), [(-7, 20), (-40, 5), (3, 1), (900, 64), (0, 0)])
+def test_a_strip_of_wide_noise_lies_between_its_pieces(first: int, count: int) -> None:
+    sigma_squared = Fraction(1000) ** 2
+    exact = [gaussian_chance(sigma_squared, k) for k in range(first, first + count)]
+    low, high = gaussian_between(sigma_squared, first, count)
+    assert low <= sum((one for one, _ in exact), Fraction(0))
+    assert sum((one for _, one in exact), Fraction(0)) <= high <= low * (1 + Fraction(1, 100))
 
 
 def test_an_absurd_epsilon_is_calibrated_on_the_safe_side() -> None:
