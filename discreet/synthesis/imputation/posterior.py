@@ -6,8 +6,9 @@
    all others are read off the latents of the draw, over their standard deviation: they carry the uncertainty of
    shares, and stay right where cells are missing by what other columns say.
 3. Missing cells are filled with what their latents stand for.
-4. R̂ and the effective draws of all correlations between columns are taken over every sweep after the burn-in. Those
-   among the latents of one choice are left out: the data hardly tell them, and hardly need them.
+4. R̂ and the effective draws of all correlations between columns are taken over every sweep after half of the burn-in:
+   chains that agree from there on agree in what is kept, also where few draws are. Those among the latents of one
+   choice are left out: the data hardly tell them, and hardly need them.
 
 With a checkpoint the state is written when the work is broken off, and now and then. It holds latents of every
 record: confidential, readable by its owner only, deleted when the chains are done. Without a seed the key of the
@@ -50,13 +51,18 @@ class Schedule:
     """Chains, sweeps thrown away at the start of each, and sweeps from one kept draw of a chain to the next."""
 
     chains: int = 2
-    burn: int = 500
+    burn: int = 1000
     thin: int = 50
 
     def __post_init__(self) -> None:
         at_least("chains", self.chains, 1)
         at_least("burn", self.burn, 0)
         at_least("thin", self.thin, 4)
+
+    @property
+    def watched(self) -> int:
+        """The sweeps of each chain before those by which its agreement with the others is judged."""
+        return self.burn // 2
 
     def draws(self, wanted: int) -> int:
         """Kept draws of each chain, for so many in all."""
@@ -170,7 +176,7 @@ class _Chain:
 
     @property
     def trace(self) -> Floats:
-        """Correlations, a line a sweep after the burn-in."""
+        """Correlations, a line a sweep after half of the burn-in."""
         return np.stack(self._trace)
 
     def length(self, draws: int) -> int:
@@ -180,19 +186,18 @@ class _Chain:
     def step(self) -> None:
         """One sweep, with what is kept of it."""
         self._gibbs.sweep()
-        after = self.done + 1 - self._schedule.burn
-        if after > 0:
+        if self.done >= self._schedule.watched:
             self._trace.append(self._gibbs.correlation[self._between])
-            if after % self._schedule.thin == 0:
-                self.kept.append(self._draw())
+        after = self.done + 1 - self._schedule.burn
+        if after > 0 and after % self._schedule.thin == 0:
+            self.kept.append(self._draw())
         # Counted last: who is interrupted on the way finds more than was counted, and `_whole` cuts it off.
         self.done += 1
 
     def _whole(self) -> None:
         """Drop what a sweep that was interrupted left beyond those that are counted."""
-        after = max(self.done - self._schedule.burn, 0)
-        del self._trace[after:]
-        del self.kept[after // self._schedule.thin :]
+        del self._trace[max(self.done - self._schedule.watched, 0) :]
+        del self.kept[max(self.done - self._schedule.burn, 0) // self._schedule.thin :]
 
     def pack(self, prefix: str) -> Arrays:
         """The chain as arrays."""
