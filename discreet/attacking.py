@@ -30,6 +30,7 @@ from discreet.attacks.joining import link_tables
 from discreet.attacks.membership import attack_microdata
 from discreet.attacks.reconstruction.reading import read_publication
 from discreet.attacks.reconstruction.result import reconstruct
+from discreet.check import known as known_name
 from discreet.copying import held_copies, made_copies
 from discreet.data.aligned import as_lists
 from discreet.data.column import Role
@@ -241,6 +242,9 @@ def _read(holdings: Holdings, release: str | Path, hierarchies: str | Path | Non
             rows=kept.rows,
             meanings=_meanings(kept.hierarchies),
         )
+    if not Path(release).suffix and not Path(release).exists():
+        kept = (*held_copies(holdings), *held_protected(holdings))
+        known_name("release", name, kept, step="name one of these, or a file with its ending")
     rows = records_of_file(release)
     trees = {} if hierarchies is None else read_hierarchies(Path(hierarchies), rows)
     return _Released(

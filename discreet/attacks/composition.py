@@ -165,7 +165,7 @@ class ManyTargets:
     def grids(self) -> tuple[Grid, ...]:
         """One row for each set of releases."""
         rows = tuple((name, *rate.cells) for name, rate in self.rates.items())
-        return (Grid("Sensitive values guessed", (GridColumn("from"), *RATE_COLUMNS), rows),)
+        return (Grid("Sensitive values guessed", (GridColumn("what the intruder has"), *RATE_COLUMNS), rows),)
 
     def as_json(self) -> dict[str, object]:
         """Everything, as plain values."""

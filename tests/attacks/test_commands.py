@@ -184,6 +184,42 @@ def test_two_releases_are_composed(office: Curator) -> None:
     assert "composition" in dict(attacked.findings)
 
 
+def test_people_see_every_finding_under_its_name(office: Curator, capsys: pytest.CaptureFixture[str]) -> None:
+    """All attacks on two releases as text: tables are drawn, and each finding says of which release it is."""
+    keys = ["age", "occupation"]
+    release = office.protect("people", [{"generalize": {"quasi": keys, "k": 10, "method": "mondrian"}}]).release
+    words = ["all", release, "../copy.csv", str(BLOCK), "--control", "../control.csv", "--guesses", "50"]
+    assert main(["attack", *words, "--known", ",".join(keys), "--secret", "income", "--table", "people"]) == 0
+    text = capsys.readouterr().out
+    for name in (f"Linkage of {release}:", "Linkage of copy.csv:", "Composition:", "Reconstruction of block.yaml:"):
+        assert name in text
+    for title in ("Linkage by joining", "Sensitive values guessed"):
+        assert title in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["reconstruction", str(BLOCK), "--enough"],
+        ["linear", "--people", "60"],
+        ["differencing", SURVEY, "--secret", "worst_grade = 5", "--known", "sex,age"],
+        ["averaging", SURVEY, "--times", "20"],
+        ["composition", A, B, "--target", "age=28,zip_code=13012", "--secret", "condition"],
+        ["membership"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_people_see_what_each_attack_found(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["attack", *words]) == 0
+    assert "──" in capsys.readouterr().out
+
+
+def test_an_unknown_release_is_answered_with_those_there_are(office: Curator) -> None:
+    made = office.protect("people", [{"top_code": {"column": "age", "bound": 60}}], quasi=["age"]).release
+    with pytest.raises(InputError, match=f"did you mean {made}"):
+        office.attack("people-protected-7")
+
+
 def test_membership_of_a_file(office: Curator, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["membership", "../copy.csv", "--table", "people", "--control", "../control.csv", "--guesses", "100"]
     names = {one["name"] for one in shown(capsys, *words)}
