@@ -170,7 +170,8 @@ class Curator(Holdings):
         columns or by name; `rows` is how many rows to suppose in a cell for means and the like. `above` is an ε beside
         the rest, for the share of persons who have more rows than count.
         """
-        budget = Budget(
+        batch = self.ask(
+            text,
             epsilon=epsilon,
             delta=delta,
             rho=rho,
@@ -180,7 +181,7 @@ class Curator(Holdings):
             error=error,
             rows=rows,
         )
-        return Query(batch=ask(self, [text], budget))
+        return Query(batch=batch)
 
     def ask(
         self,
@@ -238,7 +239,7 @@ class Curator(Holdings):
 
     def column_of(self, name: str) -> tuple[str, str]:
         """The table and the column that TABLE.COLUMN means, or the one column of that name under any contract."""
-        agreed = {table: contract for table in self.tables if (contract := self.contract(table)) is not None}
+        agreed = {table: contract for table in self.under_contract if (contract := self.contract(table)) is not None}
         table, dot, column = name.partition(".")
         if dot and table in agreed:
             return table, column

@@ -280,7 +280,7 @@ class Holdings(StoredTables):
 
     def _put_in_force(self, table: str, contract: Contract, reason: str, origin: Origin) -> None:
         """Open the population's account, then write the contract down."""
-        agreed = {name: one for name in self.tables if (one := self.contract(name)) is not None}
+        agreed = {name: one for name in self.under_contract if (one := self.contract(name)) is not None}
         require_one_meaning(contract, (one for name, one in agreed.items() if name != table))
         if table in agreed:
             before = [agreed[table].whose]

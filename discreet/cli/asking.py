@@ -5,12 +5,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
 from discreet.asking import Batch
-from discreet.cli.options import AsCsv, AsJson, CuratorFolder, curator_of, require_one_form
+from discreet.cli.options import (
+    Analyst,
+    AsCsv,
+    AsJson,
+    CuratorFolder,
+    Delta,
+    Epsilon,
+    Project,
+    Rho,
+    curator_of,
+    require_one_form,
+)
 from discreet.cli.render import progress, say, show_csv, show_grids, show_json, show_text
 from discreet.cli.statements import statements
 from discreet.errors import ArgumentError
@@ -20,40 +31,19 @@ from discreet.query.export import FORMS, require_saveable
 __all__ = ["ask", "bounds", "replay", "show_answers", "show_estimate"]
 
 _WHOLE = (".yaml", ".py")  # hold all questions that were asked together
-Epsilon = Annotated[
-    Optional[str],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--epsilon", metavar="E", help="What to spend."),
-]
-Delta = Annotated[
-    Optional[str],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--delta", metavar="D", help="A δ to spend too: for Gaussian noise, and for keys to be found."),
-]
-Rho = Annotated[
-    Optional[str],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--rho", metavar="R", help="What to spend from an account in ρ."),
-]
-Analyst = Annotated[
-    Optional[str],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--analyst", metavar="A", help="Whose account is charged too."),
-]
-Project = Annotated[
-    Optional[str],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--project", metavar="P", help="Which project's account is charged too."),
-]
 Above = Annotated[
-    Optional[str],  # noqa: UP045  # typer reads the annotation at run time
+    str | None,
     typer.Option("--above", metavar="E", help="An ε beside: for the share of persons with more rows than count."),
 ]
 Wanted = Annotated[
-    Optional[str],  # noqa: UP045  # typer reads the annotation at run time
+    str | None,
     typer.Option("--error", metavar="W", help="Instead of a budget: the least that makes every ± at most W."),
 ]
 Supposed = Annotated[
-    Optional[str],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--rows", metavar="N", help="With --error: how many rows to suppose in a cell, for means."),
+    str | None, typer.Option("--rows", metavar="N", help="With --error: how many rows to suppose in a cell, for means.")
 ]
 Save = Annotated[
-    Optional[list[Path]],  # noqa: UP045  # typer reads the annotation at run time
+    list[Path] | None,
     typer.Option("--save", metavar="FILE", help=f"Write the answer too, as {', '.join(FORMS)}; repeatable."),
 ]
 EstimateOnly = Annotated[bool, typer.Option("--estimate", help="Cost, what stays, and the errors to expect; free.")]
@@ -61,7 +51,7 @@ EstimateOnly = Annotated[bool, typer.Option("--estimate", help="Cost, what stays
 
 def ask(
     texts: Annotated[
-        Optional[list[str]],  # noqa: UP045  # typer reads the annotation at run time
+        list[str] | None,
         typer.Argument(
             metavar="[SQL]...",
             help="A SELECT, or several that are charged together; without one a shell opens on a terminal.",
@@ -119,7 +109,7 @@ def bounds(
     project: Project = None,
     estimate: EstimateOnly = False,
     into: Annotated[
-        Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
+        Path | None,
         typer.Option("--into", metavar="FILE", help="Write the contract with these bounds there, to be declared."),
     ] = None,
     as_json: AsJson = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Optional, cast
+from typing import Annotated, cast
 
 import typer
 
@@ -16,7 +16,7 @@ from discreet.attacks.possible import what_is_possible
 from discreet.attacks.reconstruction.reading import read_publication
 from discreet.attacks.reconstruction.result import reconstruct
 from discreet.cli import intruders
-from discreet.cli.options import AsJson, CuratorFolder, curator_of, names_of
+from discreet.cli.options import AsJson, CuratorFolder, Html, TableOrFile, curator_of, names_of
 from discreet.cli.render import progress, say, show_grids, show_json, show_text, write_page
 from discreet.draw.lettering import plain
 from discreet.randomness import keyed_generator
@@ -27,22 +27,18 @@ app = typer.Typer(
     help="See what an intruder would get out of a publication.", no_args_is_help=True, rich_markup_mode=None
 )
 
-Html = Annotated[
-    Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--html", metavar="FILE", help="Write an offline page with charts."),
-]
 Table = Annotated[
-    Optional[str],  # noqa: UP045  # typer reads the annotation at run time
+    str | None,
     typer.Option("--table", metavar="TABLE", help="The table the release was made from; it judges the guesses."),
 ]
 ControlFile = Annotated[
-    Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
+    Path | None,
     typer.Option("--control", metavar="FILE", help="People of the same kind whom the release was not made from."),
 ]
 KnownColumns = Annotated[str, typer.Option("--known", metavar="A,B", help="The columns an intruder knows.")]
 Secret = Annotated[str, typer.Option("--secret", metavar="COLUMN", help="The column an intruder wants to know.")]
 Hierarchies = Annotated[
-    Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
+    Path | None,
     typer.Option("--hierarchies", metavar="DIR", help="What the names of groups in a file of records stand for."),
 ]
 Guesses = Annotated[int, typer.Option("--guesses", metavar="N", help="How many guesses each attack makes.")]
@@ -96,14 +92,14 @@ def linear(
 
 @app.command()
 def differencing(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of the curator, or a file of records.")],
+    table: TableOrFile,
     secret: Annotated[str, typer.Option("--secret", metavar="CONDITION", help="Such as 'drugs = yes'.")] = "",
     known: KnownColumns = "",
     least: Annotated[int, typer.Option("--least", metavar="N", help="Counts below this are suppressed.")] = 1,
     epsilon: Annotated[str, typer.Option("--epsilon", metavar="E", help="Noise worth ε on each count instead.")] = "",
     budget: Annotated[str, typer.Option("--budget", metavar="B", help="With --epsilon: ε over all counts.")] = "1",
     log: Annotated[
-        Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
+        Path | None,
         typer.Option(
             "--log", metavar="FILE", help="Instead: which questions of a log, one a line, tell of few people."
         ),
@@ -124,7 +120,7 @@ def differencing(
 
 @app.command()
 def averaging(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of the curator, or a file of records.")],
+    table: TableOrFile,
     where: Annotated[str, typer.Option("--where", metavar="CONDITION", help="Whom to count.")] = "everyone",
     epsilon: Annotated[str, typer.Option("--epsilon", metavar="E", help="What each answer costs.")] = "1",
     times: Annotated[int, typer.Option("--times", metavar="M", help="How often the count is asked.")] = 1000,
@@ -153,8 +149,7 @@ def composition(
 @app.command()
 def linkage(
     release: Annotated[
-        Optional[str],  # noqa: UP045  # typer reads the annotation at run time
-        typer.Argument(metavar="[RELEASE]", help="Copies or a file of records; without: invented ratings."),
+        str | None, typer.Argument(metavar="[RELEASE]", help="Copies or a file of records; without: invented ratings.")
     ] = None,
     table: Table = None,
     known: KnownColumns = "",
@@ -177,7 +172,7 @@ def linkage(
 @app.command()
 def membership(
     release: Annotated[
-        Optional[str],  # noqa: UP045  # typer reads the annotation at run time
+        str | None,
         typer.Argument(metavar="[RELEASE]", help="Copies or a file of records; without: means of invented people."),
     ] = None,
     table: Table = None,
@@ -235,12 +230,12 @@ def _say_left_out(reasons: Sequence[str]) -> None:
 def _show(title: str, findings: Sequence[tuple[str, Finding]], as_json: bool, html: Path | None) -> None:
     """Findings as JSON, as a page, or as sentences and tables."""
     if html is not None and findings:
-        write_page(html, finding_page(title, findings))
-        say(f"Written to {html}. It shows what an intruder finds: keep it to yourself.")
+        write_page(finding_page(title, findings), html, note="It shows what an intruder finds: keep it to yourself.")
     if as_json:
         values = [{"name": name, **finding.as_json()} for name, finding in findings]
         show_json(values[0] if len(values) == 1 else values)
     elif html is None:
-        for _, finding in findings:
-            show_text("\n".join(finding.sentences()))
+        for name, finding in findings:
+            heading = [f"{plain(name[0].upper() + name[1:])}:"] if len(findings) > 1 else []
+            show_text("\n".join([*heading, *finding.sentences()]))
             show_grids(finding.grids())

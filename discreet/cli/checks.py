@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 from discreet.attacks.promises.checklist import check_promises
-from discreet.cli.options import AsCsv, AsJson, CuratorFolder, curator_of, require_one_form
+from discreet.cli.options import AsCsv, AsJson, CuratorFolder, Keyring, ReceiptFile, curator_of, require_one_form
 from discreet.cli.render import progress, show_csv, show_grids, show_json, show_text
 from discreet.errors import CheckFailedError
 from discreet.evaluation.certification import certify_mechanisms
@@ -34,8 +33,7 @@ def _explain() -> None:
 @verify_app.command()
 def mechanisms(
     names: Annotated[
-        Optional[list[str]],  # noqa: UP045  # typer reads the annotation at run time
-        typer.Argument(metavar="[NAME]...", help="Which certificates; default: all."),
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Which certificates; default: all.")
     ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -62,13 +60,10 @@ def mechanisms(
 
 @verify_app.command()
 def receipt(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The receipt of a release.")],
-    keyring: Annotated[
-        Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
-        typer.Option("--keyring", metavar="FILE", help="The published keyring; default: the curator's own."),
-    ] = None,
+    file: ReceiptFile,
+    keyring: Keyring = None,
     fingerprint: Annotated[
-        Optional[str],  # noqa: UP045  # typer reads the annotation at run time
+        str | None,
         typer.Option("--fingerprint", metavar="F", help="A fingerprint you know; the ring must hold its key."),
     ] = None,
     curator: CuratorFolder = None,
@@ -94,8 +89,7 @@ def epsilon(
     delta: Annotated[str, typer.Option("--delta", metavar="D", help="The δ, such as 1e-9.")] = "0",
     prior: Annotated[str, typer.Option("--prior", metavar="P", help="What an observer believed before.")] = "0.1",
     persons: Annotated[
-        Optional[int],  # noqa: UP045  # typer reads the annotation at run time
-        typer.Option("--persons", metavar="N", help="How many persons the table has, if that is public."),
+        int | None, typer.Option("--persons", metavar="N", help="How many persons the table has, if that is public.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -21,6 +21,7 @@ from discreet.cli.options import (
     Names,
     Nulls,
     Sheet,
+    TableName,
     curator_of,
     limits_of,
     reading_of,
@@ -103,9 +104,9 @@ def check(
 
 @app.command()
 def show(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of the curator.")],
+    table: TableName,
     form: Annotated[
-        Optional[str],  # noqa: UP045  # typer reads the annotation at run time
+        str | None,
         typer.Option("--form", metavar="FORM", help="As another tool reads it: smartnoise, csvw or croissant."),
     ] = None,
     curator: CuratorFolder = None,
@@ -134,8 +135,7 @@ def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Metadata of another tool.")],
     form: Annotated[str, typer.Option("--form", metavar="FORM", help="Its form: smartnoise, csvw or croissant.")],
     table: Annotated[
-        Optional[str],  # noqa: UP045  # typer reads the annotation at run time
-        typer.Option("--table", metavar="NAME", help="Which table, where the file has several or no name."),
+        str | None, typer.Option("--table", metavar="NAME", help="Which table, where the file has several or no name.")
     ] = None,
 ) -> None:
     """Print the contract in another tool's metadata as YAML: a draft, for the keeper to check and declare."""
@@ -152,13 +152,9 @@ def _say_lost(lost: Sequence[str]) -> None:
 @app.command()
 def declare(
     contract: Annotated[Path, typer.Argument(metavar="YAML", help="The contract, as the keeper stands by it.")],
-    by: Annotated[
-        Optional[str],  # noqa: UP045  # typer reads the annotation at run time
-        typer.Option("--by", metavar="NAME", help="Who stands by a drafted contract."),
-    ] = None,
+    by: Annotated[str | None, typer.Option("--by", metavar="NAME", help="Who stands by a drafted contract.")] = None,
     reason: Annotated[
-        Optional[str],  # noqa: UP045  # typer reads the annotation at run time
-        typer.Option("--reason", metavar="WHY", help="Why a drafted contract holds; needed with --by."),
+        str | None, typer.Option("--reason", metavar="WHY", help="Why a drafted contract holds; needed with --by.")
     ] = None,
     other_persons: Annotated[
         str, typer.Option("--other-persons", metavar="WHY", help="Why another population than before is charged.")

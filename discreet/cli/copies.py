@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 from discreet.check import exact
-from discreet.cli.options import CuratorFolder, curator_of, names_of, numbers_of
+from discreet.cli.options import CuratorFolder, TableName, curator_of, names_of, numbers_of
 from discreet.cli.render import progress, say, show_text
-from discreet.copying import Masking, Settings
+from discreet.copying import Masking, Schedule, Settings
 from discreet.draw.lettering import plain
+from discreet.errors import ArgumentError
 from discreet.evaluation.copies import GUARANTEE
 
-__all__ = ["copies", "publish_copies"]
+__all__ = ["Sweeps", "copies", "publish_copies", "schedule_of"]
 
-Into = Annotated[
-    Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--out", metavar="DIR", help="A new folder for the files."),
-]
+Into = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="A new folder for the files.")]
 Form = Annotated[str, typer.Option("--format", metavar="FORM", help="csv, parquet, spss or stata.")]
 _Rules = Annotated[
-    Optional[list[str]],  # noqa: UP045  # typer reads the annotation at run time
+    list[str] | None,
     typer.Option("--rule", metavar="RULE", help="Kept by every row, as 'married requires age >= 15'; repeatable."),
 ]
 _Order = Annotated[str, typer.Option("--order", metavar="A,B", help="In which order trees and regressions draw them.")]
@@ -30,7 +28,7 @@ _Improper = Annotated[
     bool, typer.Option("--improper", help="Parameters as fitted, not drawn anew for each copy (trees, regressions).")
 ]
 _Masks = Annotated[
-    Optional[list[str]],  # noqa: UP045  # typer reads the annotation at run time
+    list[str] | None,
     typer.Option(
         "--mask",
         metavar="COLUMN=X",
@@ -39,7 +37,7 @@ _Masks = Annotated[
     ),
 ]
 _Noise = Annotated[
-    Optional[float],  # noqa: UP045  # typer reads the annotation at run time
+    float | None,
     typer.Option("--noise", metavar="X", help="For dami: one noise for the masks of all columns, as `tune` finds it."),
 ]
 _Fixed = Annotated[
@@ -49,22 +47,29 @@ _ByRisk = Annotated[
     str, typer.Option("--by-risk", metavar="A,B", help="For dami: wider masks for records that are rare by these keys.")
 ]
 _Within = Annotated[
-    Optional[list[str]],  # noqa: UP045  # typer reads the annotation at run time
+    list[str] | None,
     typer.Option("--within", metavar="A=2", help="How near a number among these keys looks the same; repeatable."),
+]
+Sweeps = Annotated[
+    str,
+    typer.Option(
+        "--sweeps",
+        metavar="B,T",
+        help="For dami, where its note says that chains do not agree: B sweeps before the first draw, T to the next; "
+        "default 1000,50.",
+    ),
 ]
 _Restart = Annotated[bool, typer.Option("--restart", help="For dami: forget a run that was broken off, begin anew.")]
 _Seed = Annotated[
-    Optional[int],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--seed", metavar="N", help="Draw the same copies again: for tests, never to publish."),
+    int | None, typer.Option("--seed", metavar="N", help="Draw the same copies again: for tests, never to publish.")
 ]
 _Epsilon = Annotated[
-    Optional[str],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--epsilon", metavar="E", help="Refused: copies are measured risk and have no ε."),
+    str | None, typer.Option("--epsilon", metavar="E", help="Refused: copies are measured risk and have no ε.")
 ]
 
 
 def copies(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of the curator.")],
+    table: TableName,
     method: Annotated[
         str, typer.Option("--method", metavar="M", help="cart, normlogit, parametric, dami, selective or weighted.")
     ] = "cart",
@@ -80,6 +85,7 @@ def copies(
     fixed: _Fixed = False,
     by_risk: _ByRisk = "",
     within: _Within = None,
+    sweeps: Sweeps = "",
     restart: _Restart = False,
     out: Into = None,
     form: Form = "csv",
@@ -99,6 +105,7 @@ def copies(
         fixed=fixed,
         quasi=names_of(by_risk),
         within=numbers_of("--within", within),
+        schedule=schedule_of(sweeps),
         restart=restart,
     )
     with progress(f"Copying {table}") as phase:
@@ -135,6 +142,16 @@ def publish_copies(
     found = curator_of(curator).publish_copies(release, out, form=form)
     say(f"{GUARANTEE.upper()}. Noted in the ledger, outside the guarantee.")
     say(f"{len(found.files)} files are in {found.folder}.")
+
+
+def schedule_of(sweeps: str) -> Schedule | None:
+    """How long chains run, out of B,T; None for as long as is usual."""
+    if not sweeps:
+        return None
+    counts = [int(exact("--sweeps", one)) for one in sweeps.split(",")]
+    if len(counts) != 2:
+        raise ArgumentError("--sweeps", found=f"{sweeps!r}", right="two whole numbers", step="give --sweeps 3000,200")
+    return Schedule(burn=counts[0], thin=counts[1])
 
 
 def _mask(text: str) -> tuple[str, float | tuple[float, ...]]:

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
 from discreet.check import one_of
-from discreet.cli.options import AsJson, CuratorFolder, Nulls, curator_of, names_of, numbers_of, reading_of
-from discreet.cli.render import progress, say, show_grids, show_json, show_text, write_page, write_pdf
+from discreet.cli.options import (
+    AsJson,
+    CuratorFolder,
+    Family,
+    Html,
+    Nulls,
+    Pdf,
+    Tolerances,
+    curator_of,
+    names_of,
+    numbers_of,
+    reading_of,
+)
+from discreet.cli.render import progress, say, show_grids, show_json, show_text, write_page
 from discreet.curator import Curator, ReadOptions
 from discreet.evaluation.copies import GUARANTEE, Copies, Evaluation, evaluate
 from discreet.evaluation.copies_report import copies_page, evaluation_grids
@@ -19,47 +31,32 @@ __all__ = ["evaluate_copies"]
 
 
 _Models = Annotated[
-    Optional[list[str]],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--model", metavar='"Y ~ A + B"', help="An analysis to compare; repeatable."),
-]
-_Tolerances = Annotated[
-    Optional[list[str]],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--tolerance", metavar="A=2", help="How far a number may lie off and match; repeatable."),
+    list[str] | None, typer.Option("--model", metavar='"Y ~ A + B"', help="An analysis to compare; repeatable.")
 ]
 _Holdout = Annotated[
-    Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--holdout", metavar="FILE", help="Records that the copies were not made from."),
+    Path | None, typer.Option("--holdout", metavar="FILE", help="Records that the copies were not made from.")
 ]
 _Design = Annotated[
-    Optional[list[str]],  # noqa: UP045  # typer reads the annotation at run time
+    list[str] | None,
     typer.Option(
         "--design",
         metavar="PART=A",
         help="A column of the survey's design: weight=A, stratum=A or cluster=A; repeatable. Default: the contract's.",
     ),
 ]
-_Html = Annotated[
-    Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--html", metavar="FILE", help="Write an offline page with charts."),
-]
-_Pdf = Annotated[
-    Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--pdf", metavar="FILE", help="Write the same page as PDF."),
-]
 
 
 def evaluate_copies(
     original: Annotated[str, typer.Argument(metavar="ORIGINAL", help="A table of the curator, or a file.")],
     copies: Annotated[
-        list[str],
-        typer.Argument(metavar="COPIES...", help="Files in row order, or copies that the curator keeps."),
+        list[str], typer.Argument(metavar="COPIES...", help="Files in row order, or copies that the curator keeps.")
     ],
     model: _Models = None,
-    family: Annotated[str, typer.Option("--family", metavar="NAME", help="ols, logit, probit or poisson.")] = "ols",
+    family: Family = "ols",
     keys: Annotated[
         str, typer.Option("--keys", metavar="A,B", help="What an intruder knows; default: the columns that changed.")
     ] = "",
-    tolerance: _Tolerances = None,
+    tolerance: Tolerances = None,
     sensitive: Annotated[str, typer.Option("--sensitive", metavar="A,B", help="Columns an intruder guesses.")] = "",
     groups: Annotated[str, typer.Option("--groups", metavar="A", help="A column to show the risk by.")] = "",
     holdout: _Holdout = None,
@@ -69,8 +66,8 @@ def evaluate_copies(
     ] = False,
     design: _Design = None,
     nulls: Nulls = None,
-    html: _Html = None,
-    pdf: _Pdf = None,
+    html: Html = None,
+    pdf: Pdf = None,
     as_json: AsJson = False,
     curator: CuratorFolder = None,
 ) -> None:
@@ -119,11 +116,8 @@ def _design_of(given: list[str] | None) -> Sampling | None:
 
 
 def _show(found: Evaluation, html: Path | None, pdf: Path | None, as_json: bool) -> None:
-    page = copies_page(found)
-    for path, write in ((html, write_page), (pdf, write_pdf)):
-        if path is not None:
-            write(path, page)
-            say(f"Written to {path}. It shows raw figures: keep it to yourself.")
+    if html is not None or pdf is not None:
+        write_page(copies_page(found), html, pdf)
     if as_json:
         show_json(found.as_json())
     elif html is None and pdf is None:

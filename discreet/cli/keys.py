@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -33,7 +33,7 @@ def show(as_json: AsJson = False, curator: CuratorFolder = None) -> None:
 @app.command()
 def rotate(
     days: Annotated[
-        Optional[int],  # noqa: UP045  # typer reads the annotation at run time
+        int | None,
         typer.Option("--days", metavar="N", help="How long the new key may sign; default: until it is replaced."),
     ] = None,
     curator: CuratorFolder = None,

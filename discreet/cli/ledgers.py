@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -20,14 +20,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Epsilon = Annotated[
-    Optional[str],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--epsilon", metavar="E", help="The limit as an ε."),
-]
-Rho = Annotated[
-    Optional[str],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--rho", metavar="R", help="The limit as a ρ."),
-]
+Epsilon = Annotated[str | None, typer.Option("--epsilon", metavar="E", help="The limit as an ε.")]
+Rho = Annotated[str | None, typer.Option("--rho", metavar="R", help="The limit as a ρ.")]
 Delta = Annotated[str, typer.Option("--delta", metavar="D", help="The limit's δ.")]
 KindName = Annotated[str, typer.Argument(metavar="KIND", help="population, analyst or project.")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The account's name.")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -13,17 +13,31 @@ from discreet.curator import Curator, Limits, ReadOptions
 from discreet.errors import ArgumentError
 
 __all__ = [
+    "Analyst",
     "AsCsv",
     "AsJson",
     "CuratorFolder",
     "Delimiter",
+    "Delta",
     "Encoding",
+    "Epsilon",
+    "Family",
     "Header",
+    "Html",
+    "Keyring",
     "Labels",
     "Limit",
     "Names",
     "Nulls",
+    "Pdf",
+    "Project",
+    "Quasi",
+    "ReceiptFile",
+    "Rho",
     "Sheet",
+    "TableName",
+    "TableOrFile",
+    "Tolerances",
     "curator_of",
     "limits_of",
     "names_of",
@@ -32,34 +46,54 @@ __all__ = [
     "require_one_form",
 ]
 
+TableName = Annotated[str, typer.Argument(metavar="TABLE", help="A table of the curator.")]
+TableOrFile = Annotated[str, typer.Argument(metavar="TABLE", help="A table of the curator, or a file of records.")]
+ReceiptFile = Annotated[Path, typer.Argument(metavar="FILE", help="The receipt of a release.")]
+Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write an offline page with charts.")]
+Pdf = Annotated[Path | None, typer.Option("--pdf", metavar="FILE", help="Write the same page as PDF.")]
+Keyring = Annotated[
+    Path | None,
+    typer.Option("--keyring", metavar="FILE", help="The published keyring; default: the curator's own."),
+]
+Quasi = Annotated[str, typer.Option("--quasi", metavar="A,B,C", help="Columns an intruder could know about a person.")]
+Tolerances = Annotated[
+    list[str] | None,
+    typer.Option("--tolerance", metavar="A=2", help="How far a number may lie off and match; repeatable."),
+]
+Family = Annotated[str, typer.Option("--family", metavar="NAME", help="ols, logit, probit or poisson.")]
+Epsilon = Annotated[str | None, typer.Option("--epsilon", metavar="E", help="What to spend.")]
+Delta = Annotated[
+    str | None,
+    typer.Option("--delta", metavar="D", help="A δ to spend too: for Gaussian noise, and for keys to be found."),
+]
+Rho = Annotated[str | None, typer.Option("--rho", metavar="R", help="What to spend from an account in ρ.")]
+Analyst = Annotated[str | None, typer.Option("--analyst", metavar="A", help="Whose account is charged too.")]
+Project = Annotated[str | None, typer.Option("--project", metavar="P", help="Which project's account is charged too.")]
 CuratorFolder = Annotated[
-    Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
+    Path | None,
     typer.Option("--curator", metavar="DIR", help="The curator's folder; default: the one that holds this directory."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 Nulls = Annotated[
-    Optional[list[str]],  # noqa: UP045  # typer reads the annotation at run time
+    list[str] | None,
     typer.Option("--null", metavar="TOKEN", help="What means missing beside the empty field, such as NA; repeatable."),
 ]
 Delimiter = Annotated[
-    Optional[str],  # noqa: UP045  # typer reads the annotation at run time
+    str | None,
     typer.Option("--delimiter", metavar="SIGN", help="What parts a text file's fields, where its header leaves doubt."),
 ]
 Encoding = Annotated[
-    Optional[str],  # noqa: UP045  # typer reads the annotation at run time
+    str | None,
     typer.Option("--encoding", metavar="NAME", help="A text file's: utf-8 (default), utf-16, latin-1 or windows-1252."),
 ]
 Names = Annotated[str, typer.Option("--names", metavar="A,B", help="The columns of a text file without a header.")]
 Header = Annotated[
     bool, typer.Option("--header", help="The first line names the columns, although names in it look like numbers.")
 ]
-Sheet = Annotated[
-    Optional[str],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--sheet", metavar="NAME", help="Which sheet of a workbook."),
-]
+Sheet = Annotated[str | None, typer.Option("--sheet", metavar="NAME", help="Which sheet of a workbook.")]
 Limit = Annotated[
-    Optional[list[str]],  # noqa: UP045  # typer reads the annotation at run time
+    list[str] | None,
     typer.Option("--limit", metavar="NAME=N", help="Raise a limit of the import, such as columns=5000; repeatable."),
 ]
 Labels = Annotated[bool, typer.Option("--labels", help="Read value labels instead of codes (SPSS, Stata, SAS).")]

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
 from discreet.anonymize.cellkey import Chances
 from discreet.check import known
-from discreet.cli.options import AsCsv, AsJson, CuratorFolder, curator_of, names_of, numbers_of, require_one_form
+from discreet.cli.options import (
+    AsCsv,
+    AsJson,
+    CuratorFolder,
+    Html,
+    Quasi,
+    TableName,
+    curator_of,
+    names_of,
+    numbers_of,
+    require_one_form,
+)
 from discreet.cli.render import progress, say, show_csv, show_grids, show_json, show_text, write_page
 from discreet.curator import Curator
 from discreet.draw.grid import Grid
@@ -20,27 +31,20 @@ __all__ = ["protect", "protect_table", "publish_protected"]
 _METHODS = ("optimal", "local", "mondrian", "suppress")
 
 Hierarchies = Annotated[
-    Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
+    Path | None,
     typer.Option("--hierarchies", metavar="DIR", help="A folder with one hierarchy a column: age.csv, zip.yaml, ...."),
-]
-Html = Annotated[
-    Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--html", metavar="FILE", help="Write an offline page with charts."),
 ]
 
 
 def protect(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of the curator.")],
-    quasi: Annotated[
-        str, typer.Option("--quasi", metavar="A,B,C", help="Columns an intruder could know about a person.")
-    ] = "",
+    table: TableName,
+    quasi: Quasi = "",
     k: Annotated[int, typer.Option("--k", metavar="K", help="Records that look alike, at least.")] = 5,
     l_: Annotated[
-        Optional[int],  # noqa: UP045  # typer reads the annotation at run time
-        typer.Option("--l", metavar="L", help="Distinct sensitive values in every class, at least."),
+        int | None, typer.Option("--l", metavar="L", help="Distinct sensitive values in every class, at least.")
     ] = None,
     t: Annotated[
-        Optional[float],  # noqa: UP045  # typer reads the annotation at run time
+        float | None,
         typer.Option("--t", metavar="T", help="How far a class's sensitive values may lie from the table's."),
     ] = None,
     sensitive: Annotated[str, typer.Option("--sensitive", metavar="S", help="The column nobody should learn.")] = "",
@@ -52,8 +56,7 @@ def protect(
     ] = 0.05,
     hierarchies: Hierarchies = None,
     plan: Annotated[
-        Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
-        typer.Option("--plan", metavar="FILE", help="Run the steps of a plan file instead."),
+        Path | None, typer.Option("--plan", metavar="FILE", help="Run the steps of a plan file instead.")
     ] = None,
     html: Html = None,
     as_json: AsJson = False,
@@ -79,8 +82,7 @@ def protect(
     with progress(f"Protecting {table}"):
         made = held.protect(table, asked, hierarchies=hierarchies, quasi=names_of(quasi))
     if html is not None:
-        write_page(html, made.effect.page())
-        say(f"Written to {html}. It shows raw figures: keep it to yourself.")
+        write_page(made.effect.page(), html)
     if as_json:
         show_json({"release": made.release, **made.effect.as_json()})
     elif html is None:
@@ -103,12 +105,10 @@ def publish_protected(
 def protect_table(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Contributions, one a line: CSV, Parquet, Excel, ....")],
     rule: Annotated[
-        Optional[list[str]],  # noqa: UP045  # typer reads the annotation at run time
-        typer.Option("--rule", metavar="RULE", help="p:10, nk:1,80 or threshold:5; repeatable."),
+        list[str] | None, typer.Option("--rule", metavar="RULE", help="p:10, nk:1,80 or threshold:5; repeatable.")
     ] = None,
     base: Annotated[
-        Optional[float],  # noqa: UP045  # typer reads the annotation at run time
-        typer.Option("--round", metavar="BASE", help="Instead: round every total to multiples of this."),
+        float | None, typer.Option("--round", metavar="BASE", help="Instead: round every total to multiples of this.")
     ] = None,
     identity: Annotated[
         str,
@@ -119,7 +119,7 @@ def protect_table(
         ),
     ] = "",
     changes: Annotated[
-        Optional[list[str]],  # noqa: UP045  # typer reads the annotation at run time
+        list[str] | None,
         typer.Option(
             "--change", metavar="NAME=N", help="With --cell-keys: most=5, variance=2 or small=0 (default); repeatable."
         ),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
-from discreet.cli.options import CuratorFolder, curator_of
-from discreet.cli.render import say, show_text, write_page
+from discreet.cli.options import CuratorFolder, Keyring, ReceiptFile, curator_of
+from discreet.cli.render import show_text, write_page
 from discreet.evaluation.guarantee_sheet import guarantee_sheet
 from discreet.evaluation.receipts import check_receipt, registry_yaml
 
@@ -20,31 +20,24 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Receipt = Annotated[Path, typer.Argument(metavar="FILE", help="The receipt of a release.")]
-Ring = Annotated[
-    Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--keyring", metavar="FILE", help="The published keyring; default: the curator's own."),
-]
-
 
 @app.command()
 def sheet(
-    file: Receipt,
+    file: ReceiptFile,
     out: Annotated[Path, typer.Option("--out", metavar="HTML", help="The page to write.")],
-    keyring: Ring = None,
+    keyring: Keyring = None,
     curator: CuratorFolder = None,
 ) -> None:
     """Write the one-page guarantee sheet of a receipt: what is claimed, what it rests on, what is not claimed."""
     ring = curator_of(curator).keyring if keyring is None else keyring
-    write_page(out, guarantee_sheet(check_receipt(file, ring)))
-    say(f"The sheet is in {out}.")
+    write_page(guarantee_sheet(check_receipt(file, ring)), out, note="It is made to be published with the release.")
 
 
 @app.command()
 def register(
-    file: Receipt,
+    file: ReceiptFile,
     facts: Annotated[Path, typer.Argument(metavar="YAML", help="What only the keeper knows of the release.")],
-    keyring: Ring = None,
+    keyring: Keyring = None,
     curator: CuratorFolder = None,
 ) -> None:
     """Print the release as a record of the OpenDP deployments registry."""

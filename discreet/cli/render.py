@@ -19,7 +19,10 @@ from discreet.draw.lettering import plain
 from discreet.draw.pdf import to_pdf
 from discreet.errors import FileError
 
-__all__ = ["progress", "say", "show_csv", "show_grids", "show_json", "show_text", "write_page", "write_pdf"]
+__all__ = ["progress", "say", "show_csv", "show_grids", "show_json", "show_text", "write_page"]
+
+# What the keeper looks at is raw.
+_RAW = "It shows raw figures: keep it to yourself."
 
 
 def show_grids(grids: Sequence[Grid]) -> None:
@@ -55,14 +58,17 @@ def show_text(text: str) -> None:
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
 
 
-def write_page(path: Path, page: Page) -> None:
-    """Write an offline page, readable by its owner only, since what the keeper looks at is raw."""
-    _write(path, page.html().encode())
+def write_page(page: Page, html: Path | None, pdf: Path | None = None, *, note: str = _RAW) -> None:
+    """Write an offline page wherever it is wanted, readable by its owner only, and say so."""
+    ways: tuple[tuple[Path | None, Callable[[Page], bytes]], ...] = (html, _to_html), (pdf, to_pdf)
+    for path, made_of in ways:
+        if path is not None:
+            _write(path, made_of(page))
+            say(f"Written to {path}. {note}")
 
 
-def write_pdf(path: Path, page: Page) -> None:
-    """Write a page as PDF, readable by its owner only."""
-    _write(path, to_pdf(page))
+def _to_html(page: Page) -> bytes:
+    return page.html().encode()
 
 
 def _write(path: Path, content: bytes) -> None:

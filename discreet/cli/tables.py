@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -15,11 +15,14 @@ from discreet.cli.options import (
     Delimiter,
     Encoding,
     Header,
+    Html,
     Labels,
     Limit,
     Names,
     Nulls,
+    Quasi,
     Sheet,
+    TableName,
     curator_of,
     limits_of,
     names_of,
@@ -38,7 +41,7 @@ __all__ = ["add", "assess", "forget", "init", "refresh"]
 def init(
     folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where to keep everything.")] = Path(),
     ledger: Annotated[
-        Optional[str],  # noqa: UP045  # typer reads the annotation at run time
+        str | None,
         typer.Option("--ledger", metavar="URL", help="A PostgreSQL database for the ledger; default: in the folder."),
     ] = None,
 ) -> None:
@@ -50,18 +53,14 @@ def init(
 def add(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV, Parquet, Arrow, Excel, SPSS, Stata or SAS.")],
     contract: Annotated[
-        Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
-        typer.Option("--contract", metavar="YAML", help="The public facts about the table."),
+        Path | None, typer.Option("--contract", metavar="YAML", help="The public facts about the table.")
     ] = None,
     epsilon: Annotated[
-        Optional[str],  # noqa: UP045  # typer reads the annotation at run time
+        str | None,
         typer.Option("--epsilon", metavar="E", help="The budget of the population, where the contract names none."),
     ] = None,
     delta: Annotated[str, typer.Option("--delta", metavar="D", help="The budget's δ.")] = "0",
-    name: Annotated[
-        Optional[str],  # noqa: UP045  # typer reads the annotation at run time
-        typer.Option("--name", help="The table's name; default: the file's stem."),
-    ] = None,
+    name: Annotated[str | None, typer.Option("--name", help="The table's name; default: the file's stem.")] = None,
     reason: Annotated[
         str, typer.Option("--reason", metavar="WHY", help="Why a second population holds other persons.")
     ] = "",
@@ -100,7 +99,7 @@ def add(
 
 
 def refresh(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of the curator.")],
+    table: TableName,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Its new content.")],
     nulls: Nulls = None,
     delimiter: Delimiter = None,
@@ -135,7 +134,7 @@ def refresh(
 
 
 def forget(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of the curator.")],
+    table: TableName,
     curator: CuratorFolder = None,
 ) -> None:
     """Take a person's rows out of a table. The person is read from standard input; no charge is taken back."""
@@ -152,31 +151,24 @@ def forget(
 
 
 def assess(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of the curator.")],
-    quasi: Annotated[
-        str, typer.Option("--quasi", metavar="A,B,C", help="Columns an intruder could know about a person.")
-    ],
+    table: TableName,
+    quasi: Quasi,
     sensitive: Annotated[str, typer.Option("--sensitive", metavar="A,B", help="Columns nobody should learn.")] = "",
     population: Annotated[
-        Optional[str],  # noqa: UP045  # typer reads the annotation at run time
+        str | None,
         typer.Option(
             "--population", metavar="N|TABLE", help="The population's size, or a table of the curator with it."
         ),
     ] = None,
     weight: Annotated[
-        Optional[str],  # noqa: UP045  # typer reads the annotation at run time
-        typer.Option("--weight", metavar="COLUMN", help="How many people each record stands for."),
+        str | None, typer.Option("--weight", metavar="COLUMN", help="How many people each record stands for.")
     ] = None,
     household: Annotated[
-        Optional[str],  # noqa: UP045  # typer reads the annotation at run time
-        typer.Option("--household", metavar="COLUMN", help="What ties records of one household together."),
+        str | None, typer.Option("--household", metavar="COLUMN", help="What ties records of one household together.")
     ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
-    html: Annotated[
-        Optional[Path],  # noqa: UP045  # typer reads the annotation at run time
-        typer.Option("--html", metavar="FILE", help="Write an offline page with charts."),
-    ] = None,
+    html: Html = None,
     curator: CuratorFolder = None,
 ) -> None:
     """Show how exposed a table is to somebody who knows the quasi-identifiers. For the keeper's eyes."""
@@ -193,8 +185,7 @@ def assess(
     if held.source_changed(table):
         say(f"Note: the file {table} came from has changed since it was added; this speaks of the table as added.")
     if html is not None:
-        write_page(html, exposure_page(table, found, risks))
-        say(f"Written to {html}. It shows raw figures: keep it to yourself.")
+        write_page(exposure_page(table, found, risks), html)
     if as_json:
         show_json(found.as_json() | ({} if risks is None else {"disclosure": risks.as_json()}))
     elif as_csv:

@@ -2,45 +2,50 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 from discreet.check import exact
-from discreet.cli.options import AsJson, CuratorFolder, curator_of, names_of, numbers_of
-from discreet.cli.render import progress, say, show_grids, show_json, show_text, write_page, write_pdf
+from discreet.cli.copies import Sweeps, schedule_of
+from discreet.cli.options import (
+    AsJson,
+    CuratorFolder,
+    Family,
+    Html,
+    Pdf,
+    TableName,
+    Tolerances,
+    curator_of,
+    names_of,
+    numbers_of,
+)
+from discreet.cli.render import progress, say, show_grids, show_json, show_text, write_page
 from discreet.draw.lettering import plain
 from discreet.evaluation.copies import GUARANTEE
 
 __all__ = ["tune"]
 
 _Models = Annotated[
-    Optional[list[str]],  # noqa: UP045  # typer reads the annotation at run time
+    list[str] | None,
     typer.Option("--model", metavar='"Y ~ A + B"', help="An analysis whose intervals are to overlap; repeatable."),
 ]
-_Tolerances = Annotated[
-    Optional[list[str]],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--tolerance", metavar="A=2", help="How far a number may lie off and match; repeatable."),
-]
 _Rules = Annotated[
-    Optional[list[str]],  # noqa: UP045  # typer reads the annotation at run time
-    typer.Option("--rule", metavar="RULE", help="Kept by every row of every copy; repeatable."),
+    list[str] | None, typer.Option("--rule", metavar="RULE", help="Kept by every row of every copy; repeatable.")
 ]
 _Noises = Annotated[str, typer.Option("--noise", metavar="X,Y", help="The noises to try, in standard deviations.")]
-_Limit = Optional[float]  # noqa: UP045  # typer reads the annotation at run time
-_File = Optional[Path]  # noqa: UP045  # typer reads the annotation at run time
+_Limit = float | None
 
 
 def tune(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of the curator.")],
+    table: TableName,
     perturb: Annotated[str, typer.Option("--perturb", metavar="A,B", help="The columns to replace.")],
     model: _Models = None,
-    family: Annotated[str, typer.Option("--family", metavar="NAME", help="ols, logit, probit or poisson.")] = "ols",
+    family: Family = "ols",
     keys: Annotated[
         str, typer.Option("--keys", metavar="A,B", help="What an intruder knows; default: the columns to replace.")
     ] = "",
-    tolerance: _Tolerances = None,
+    tolerance: Tolerances = None,
     rule: _Rules = None,
     noise: _Noises = "0.1,0.25,0.5,1,2",
     copies: Annotated[str, typer.Option("--copies", metavar="M,N", help="The numbers of copies to try.")] = "3,20",
@@ -51,9 +56,10 @@ def tune(
     overlap_above: Annotated[
         _Limit, typer.Option("--overlap-above", metavar="O", help="Make copies whose intervals overlap by O at least.")
     ] = None,
+    sweeps: Sweeps = "",
     alone: Annotated[bool, typer.Option("--alone", help="Leave out the methods that have no masks.")] = False,
-    html: Annotated[_File, typer.Option("--html", metavar="FILE", help="Write an offline page with charts.")] = None,
-    pdf: Annotated[_File, typer.Option("--pdf", metavar="FILE", help="Write the same page as PDF.")] = None,
+    html: Html = None,
+    pdf: Pdf = None,
     as_json: AsJson = False,
     curator: CuratorFolder = None,
 ) -> None:
@@ -74,13 +80,12 @@ def tune(
             copies=tuple(int(exact("--copies", one)) for one in names_of(copies)),
             risk_below=risk_below,
             overlap_above=overlap_above,
+            schedule=schedule_of(sweeps),
             beside=not alone,
             progress=phase,
         )
-    for path, write in ((html, write_page), (pdf, write_pdf)):
-        if path is not None:
-            write(path, found.page())
-            say(f"Written to {path}. It shows raw figures: keep it to yourself.")
+    if html is not None or pdf is not None:
+        write_page(found.page(), html, pdf)
     if as_json:
         show_json(found.as_json())
     else:
