@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from tests.attacks.pictures import attack_pictures
 
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
+_LONGEST_FIGURE = 40
 _NOTE = "<!-- Written from the code by `make docs`; edit the code instead. -->\n\n"
 
 
@@ -147,6 +149,8 @@ def certificates() -> str:
         "`discreet verify mechanisms` does it all again on your machine; `--json` adds the pair and output that tell",
         "most. Odds are e^ε; the exact odds are the largest ratio of two chances of one output, the exact δ is what",
         "the claimed odds miss at most. *Tight*: nothing smaller holds. *Slack*: it holds with room to spare.",
+        "Gaussian weights are no fractions: there a law in fractions stands that tells no less, and by less than 2⁻⁹⁰",
+        "more; the claimed odds are e^ε rounded down. Figures too long for a line are rounded here, not in `--json`.",
         "A certificate finds wrong scales, sensitivities, thresholds and clamps; it says nothing beyond its domain.\n",
         "## Promises that hold\n",
         *_certificate_table(one for one in checked if not one.claim.must_fail),
@@ -164,8 +168,14 @@ def _certificate_table(certificates: Iterable[Certificate]) -> Iterator[str]:
         odds = "infinite" if one.odds is None else one.odds
         numbers = one.pairs, one.claim.odds, odds, one.claim.delta, one.delta
         yield f"| `{one.claim.name}` | {one.claim.relation} | {one.claim.domain} | " + " | ".join(
-            [*map(str, numbers), f"{one.verdict} |"]
+            [*map(_figure, numbers), f"{one.verdict} |"]
         )
+
+
+def _figure(number: object) -> str:
+    """An exact number, or its size where it is too long for a page: the JSON has all of it."""
+    whole = isinstance(number, Fraction) and len(str(number)) > _LONGEST_FIGURE
+    return f"≈ {float(number):.5g}" if whole and isinstance(number, Fraction) else str(number)
 
 
 PAGES: dict[str, Callable[[], str]] = {

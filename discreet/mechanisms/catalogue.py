@@ -13,13 +13,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from discreet.guarantee import Adjacency
+from discreet.guarantee import ZCDP, Adjacency
 from discreet.mechanisms import counterexamples, exponential, neighbours, noisy_max, permute_and_flip, quantile
 from discreet.mechanisms.aim import Aim, Highest, Lowest, Quantile
-from discreet.mechanisms.certificate import Claim, Entry, Law
+from discreet.mechanisms.certificate import Claim, Entry, Law, odds_below
 from discreet.mechanisms.decay import Powers
 from discreet.mechanisms.neighbours import Pair, Table
-from discreet.mechanisms.noise import LaplaceNoise
+from discreet.mechanisms.noise import GaussianNoise, LaplaceNoise, enclosed_law
 from discreet.mechanisms.ordered import Cells, Ordered
 from discreet.mechanisms.partition import PartitionSelection, Reach, StabilityThreshold
 from discreet.mechanisms.response import Response
@@ -293,6 +293,39 @@ def mean_law(table: Table, *, tally: Tally, base: int, records: int) -> Law:
     return {Fraction(total, records): chance for (total,), chance in sums.items()}
 
 
+def gaussians() -> Iterator[Entry]:
+    """Counts with discrete Gaussian noise: one by the exact δ of its law, two at once by ρ."""
+    epsilon, delta = Fraction(3), Fraction(1, 10**6)
+    one = GaussianNoise.for_guarantee(sensitivity=1, epsilon=epsilon, delta=delta)
+    yield entry(
+        "gaussian",
+        "noise",
+        ADD,
+        "a count of 0 to 3; chances rounded down to 2^−100, the rest told",
+        odds_below(epsilon),
+        partial(gaussian_law, noise=one, reach=12),
+        partial(steps_between, 3),
+        delta=delta,
+    )
+    rho = ZCDP(Fraction(1, 2))
+    implied = rho.as_approx(Fraction(1, 1000))
+    yield entry(
+        "gaussian-two-counts",
+        "noise",
+        ADD,
+        "two counts of 0 to 2, both moved by one person; ρ = 1/2, converted",
+        odds_below(implied.epsilon),
+        partial(gaussian_law, noise=GaussianNoise.for_rho(sensitivity=(1, 1), rho=rho.rho), reach=12),
+        partial(neighbours.moved_scores, 2, 2, one_way=True),
+        delta=implied.delta,
+    )
+
+
+def gaussian_law(counts: Table, *, noise: GaussianNoise, reach: int) -> Law:
+    """Counts with Gaussian noise on each, enclosed."""
+    return side_by_side([enclosed_law(count, noise, reach=reach) for count in counts])
+
+
 def debts() -> Iterator[Entry]:
     """A sum whose noise is scaled to the largest debt there may be."""
     cap = counterexamples.DEBT_CAP
@@ -360,5 +393,5 @@ def ordered(table: Table, cells: Cells) -> Ordered:
 
 def entries() -> tuple[Entry, ...]:
     """All of them, made anew from the code as it is."""
-    makers = (responses, choices, watches, ranks, keys, proposals, totals, debts)
+    makers = (responses, choices, watches, ranks, keys, proposals, totals, gaussians, debts)
     return (*(entry for maker in makers for entry in maker()), *counterexamples.ENTRIES)

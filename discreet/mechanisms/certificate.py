@@ -9,25 +9,31 @@
 
 Terms: odds, e^ε as a fraction; worst pair, the neighbours and the output at which the bound is reached.
 
+Where weights are irrational (Gaussian noise), the law is one in fractions that tells no less (`noise.enclosed_law`),
+and the odds of a claim are e^ε rounded down.
+
 What it does not promise: anything beyond the enumerated domain. It is an exact check, which finds wrong sensitivities,
 scales, thresholds and clamps; the proof stands beside the mechanism.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 from discreet.errors import CheckFailedError
+from discreet.mechanisms.enclosure import exp_fraction
 from discreet.mechanisms.neighbours import Pair, Table
 
-__all__ = ["Certificate", "Claim", "Entry", "Law", "Worst", "examine"]
+__all__ = ["Certificate", "Claim", "Entry", "Law", "Worst", "examine", "odds_below"]
 
 Law: TypeAlias = Mapping[Any, Fraction]
 Verdict: TypeAlias = Literal["tight", "slack", "violated"]
 NONE = Fraction(0)
+_DIGITS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +155,11 @@ def examine(
         worst=Worst(one=worst[0], other=worst[1], output=str(output)),
         pairs=len(pairs),
     )
+
+
+def odds_below(epsilon: Fraction) -> Fraction:
+    """e^ε to nine places, rounded down: what holds at these odds holds at ε."""
+    return Fraction(math.floor(10**9 / exp_fraction(epsilon, _DIGITS)[1]), 10**9)
 
 
 Ratio: TypeAlias = tuple[bool, Fraction]

@@ -10,6 +10,7 @@
 | a histogram's Δ = 1 under replace-one | a replaced record moves two cells |
 | propose-test-release with ln(2/δ)/(2ε), or charged once | the test passes too often; the release is paid, too |
 | a sum with noise 1/ε, or scaled to one person's value | another person owes more |
+| Gaussian noise on integers with the σ of the continuous law | on integers that σ gives a larger δ |
 | sparse vector in four published variants | see each law |
 
 Reference: Lyu, Su and Li 2017 for the sparse vector; the others are worked examples of teaching texts.
@@ -17,6 +18,7 @@ Reference: Lyu, Su and Li 2017 for the sparse vector; the others are worked exam
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import partial
@@ -24,11 +26,12 @@ from itertools import count
 
 from discreet.guarantee import Adjacency
 from discreet.mechanisms import neighbours
-from discreet.mechanisms.certificate import Claim, Entry, Law
+from discreet.mechanisms.certificate import Claim, Entry, Law, odds_below
 from discreet.mechanisms.channel import CARD
+from discreet.mechanisms.continuous import analytic_gaussian_sigma
 from discreet.mechanisms.decay import Decay, Powers, decay_of
 from discreet.mechanisms.neighbours import Pair, Table
-from discreet.mechanisms.noise import LaplaceNoise
+from discreet.mechanisms.noise import GaussianNoise, LaplaceNoise, enclosed_law
 from discreet.mechanisms.sensitivity import Mean, Median
 from discreet.mechanisms.sparse_vector import SparseVector
 from discreet.mechanisms.tallies import Tally
@@ -198,6 +201,10 @@ _UNCOUNTED = UncountedVector(
     threshold=1, sensitivity=1, epsilon=Powers(Fraction(256)), positives=2, threshold_share=Fraction(1, 4)
 )
 _ENDLESS = UncountedVector(threshold=1, sensitivity=1, epsilon=_FOUR, positives=3)
+# σ = 1.5438…, to a thousandth and up.
+_CONTINUOUS = GaussianNoise(
+    Fraction(math.ceil(1000 * analytic_gaussian_sigma(sensitivity=1, epsilon=3, delta=1e-6)), 1000) ** 2
+)
 _ANSWERS = "three answers of 0 to 2, threshold 1"
 _MOVED = "each answer moves by at most 1"
 
@@ -297,6 +304,15 @@ ENTRIES: tuple[Entry, ...] = (
         2**28,
         partial(noisy_debts, scale=28, decay=Powers(Fraction(2**28))),
         partial(_without_one, (0, 0, 0, DEBT_CAP)),
+    ),
+    _leaky(
+        "gaussian-with-the-continuous-scale",
+        ADD,
+        "a count of 0 to 2; chances rounded down to 2^−100, the rest told",
+        odds_below(Fraction(3)),
+        lambda counts: enclosed_law(counts[0], _CONTINUOUS, reach=12),
+        partial(neighbours.moved_scores, 2, 1, one_way=True),
+        delta=Fraction(1, 10**6),
     ),
     _leaky(
         "sparse-vector-answers-without-noise",

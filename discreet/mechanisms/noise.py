@@ -31,11 +31,12 @@ from discreet.mechanisms.spread import Bounds, gaussian_chance, gaussian_tail, l
 from discreet.mechanisms.tables import Integers
 from discreet.randomness import Bits
 
-__all__ = ["LIMIT", "GaussianNoise", "LaplaceNoise", "Noise", "Noisy", "law", "release"]
+__all__ = ["LIMIT", "GaussianNoise", "LaplaceNoise", "Noise", "Noisy", "enclosed_law", "law", "release"]
 
 # The samplers saturate beyond 2·LIMIT. A true value within ±LIMIT plus such noise is clamped to ±LIMIT either way.
 LIMIT = 1 << 61
 _SIGMA_FINENESS, _FINEST, _DELTA_USED = 1 << 10, 1 << 20, Fraction(99, 100)
+_ENCLOSED = 1 << 100
 _LARGEST_EPSILON, _LEAST_DELTA = 500, Fraction(1, 10**40)
 Exact = check.Number | str
 Value = TypeVar("Value", int, Integers)
@@ -284,6 +285,22 @@ def law(value: int, noise: LaplaceNoise, *, reach: int) -> dict[int, Fraction]:
         )
     inside = {k: noise.chance(k - value)[0] for k in range(1 - reach, reach)}
     return {-reach: noise.tail(reach + value)[0], **inside, reach: noise.tail(reach - value)[0]}
+
+
+def enclosed_law(value: int, noise: GaussianNoise, *, reach: int) -> dict[int | str, Fraction]:
+    """A law in fractions that tells no less than the value plus noise, clamped to ±reach, does.
+
+    Given: noise whose weights are irrational, so that each chance is known between two fractions.
+    Promise: what the clamped sum is drawn from is a post-processing of this law, so its odds and δ bound those of it.
+    Because: each output has its chance rounded down to 2^(−100), and what is left over is the chance of an output that
+        names the value: who sees that one can draw what the rounding took away.
+    Tested: tests/mechanisms/test_enclosed.py::test_an_enclosed_law_tells_no_less_and_hardly_more
+    """
+    least = {k: noise.chance(k - value)[0] for k in range(1 - reach, reach)}
+    least |= {-reach: noise.tail(reach + value)[0], reach: noise.tail(reach - value)[0]}
+    found: dict[int | str, Fraction] = {k: Fraction(math.floor(least[k] * _ENCLOSED), _ENCLOSED) for k in sorted(least)}
+    found[f"left open at {value}"] = 1 - sum(found.values(), Fraction(0))
+    return found
 
 
 def _not_whole(found: str) -> ArgumentError:
