@@ -107,7 +107,7 @@ def private_copy() -> Iterator[Copy]:
         leave = shutil.ignore_patterns("__pycache__")
         for part in ("discreet", *TEST_FOLDERS):
             shutil.copytree(ROOT / part, folder / part, ignore=leave)
-        for part in ("pyproject.toml", "tests/__init__.py", "tests/conftest.py"):
+        for part in ("pyproject.toml", "tests/__init__.py", "tests/conftest.py", "tests/entropy.py"):
             shutil.copy(ROOT / part, folder / part)
         yield Copy(folder)
 
