@@ -243,8 +243,8 @@ def _read(holdings: Holdings, release: str | Path, hierarchies: str | Path | Non
             meanings=_meanings(kept.hierarchies),
         )
     if not Path(release).suffix and not Path(release).exists():
-        kept = (*held_copies(holdings), *held_protected(holdings))
-        known_name("release", name, kept, step="name one of these, or a file with its ending")
+        releases = (*held_copies(holdings), *held_protected(holdings))
+        known_name("release", name, releases, step="name one of these, or a file with its ending")
     rows = records_of_file(release)
     trees = {} if hierarchies is None else read_hierarchies(Path(hierarchies), rows)
     return _Released(

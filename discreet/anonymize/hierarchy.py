@@ -47,8 +47,10 @@ class Hierarchy:
     def __post_init__(self) -> None:
         where = f"hierarchy of {self.column!r}"
         some(f"values of the {where}", [row[0] for row in self.rows], step="write one line for each value, each once")
-        if len({len(row) for row in self.rows}) != 1:
-            raise _broken(where, "lines of different lengths", "every value has the same number of levels")
+        odd = next((place for place, row in enumerate(self.rows) if len(row) != len(self.rows[0])), None)
+        if odd is not None:
+            levels = f"{len(self.rows[0])} levels in the first, {len(self.rows[odd])} in number {odd + 1}"
+            raise _broken(where, f"lines of different lengths: {levels}", "every value has the same number of levels")
         rows = self.rows
         if len({row[-1] for row in rows}) > 1:
             rows = tuple((*row, EVERYTHING) for row in rows)

@@ -168,12 +168,14 @@ def ratio_bound(p: float) -> float:
 def parse_rule(text: str) -> Rule:
     """A rule as it is written on a command line."""
     kind, _, numbers = text.partition(":")
-    one_of("rule", kind.strip(), _KINDS)
-    given = [exact(f"rule {text!r}", number) for number in numbers.split(",")]
-    if len(given) != (2 if kind == "nk" else 1) or (kind != "p" and given[0].denominator != 1):
+    kind = kind.strip()
+    one_of("rule", kind, _KINDS)
+    given = [exact(f"rule {text!r}", number) for number in numbers.split(",") if number.strip()]
+    wanted = 2 if kind == "nk" else 1
+    if len(given) != wanted or (kind != "p" and given[0].denominator != 1):
         raise ArgumentError(
             f"rule {text!r}",
-            found=f"{len(given)} numbers, or a fraction",
+            found=f"{len(given) or 'no'} numbers" if len(given) != wanted else "a fraction",
             right="p has one number, nk two and threshold one whole number",
             step=_STEP,
         )

@@ -104,3 +104,9 @@ def test_rules_are_read(text: str, rule: object) -> None:
 def test_unknown_rules_are_refused(text: str) -> None:
     with pytest.raises(DiscreetError):
         parse_rule(text)
+
+
+def test_a_rule_without_its_number_is_told_what_it_lacks() -> None:
+    with pytest.raises(DiscreetError, match="no numbers; p has one number"):
+        parse_rule("p")
+    assert parse_rule(" nk : 1, 80") == Dominance(1, 80)
