@@ -266,7 +266,7 @@ def test_what_is_too_large_stays_at_the_end_and_never_wraps() -> None:
         assert draws.max() <= LARGEST
         assert draws.min() >= -LARGEST
         assert abs(float((draws > 0).mean()) - 0.5) < 0.01
-    ends = np.abs(DiscreteLaplace.of_scale(2**60).fresh(200_000, system_bits())) == LARGEST
+    ends = np.abs(DiscreteLaplace.of_scale(2**60).fresh(600_000, system_bits())) == LARGEST
     assert ends.mean() == pytest.approx(math.exp(-8), rel=0.5)
 
 

@@ -115,9 +115,9 @@ def off_grid(answers: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> int:
 
 
 def least_excess(one: int, other: int, count: int, epsilon: float) -> float:
-    """A 99 % lower bound on P − e^ε·P' for an event seen so often among so many."""
-    low = beta.ppf(0.005, one, count + 1 - one) if one else 0.0
-    high = beta.ppf(0.995, other + 1, count - other) if other < count else 1.0
+    """A lower bound on P − e^ε·P' for an event seen so often among so many, wrong once in a hundred million times."""
+    low = beta.ppf(5e-9, one, count + 1 - one) if one else 0.0
+    high = beta.isf(5e-9, other + 1, count - other) if other < count else 1.0
     return float(low - math.exp(epsilon) * high)
 
 
@@ -130,8 +130,8 @@ def test_float_noise_is_caught_by_its_grid() -> None:
 
 @pytest.mark.parametrize("noise", [LaplaceNoise.of_scale(1), GaussianNoise(Fraction(2))])
 def test_the_grid_of_integer_noise_tells_nothing(noise: Noise) -> None:
-    """20,000 answers at 0 and at 1 stand on one grid, and no event of low bits or places exceeds the exact δ(1)."""
-    bits, count = system_bits(), 20_000
+    """200,000 answers at 0 and at 1 stand on one grid, and no event of low bits or places exceeds the exact δ(1)."""
+    bits, count = system_bits(), 200_000
     zero, one = (release(np.full(count, value), noise, bits).value for value in (0, 1))
     assert off_grid(zero.astype(np.float64)) == off_grid(one.astype(np.float64)) == 0
     delta = float(noise.delta(sensitivity=1, epsilon=1)[1])
