@@ -217,6 +217,26 @@ def test_settings_reach_the_synthesis(curator: Curator) -> None:
 QUICK = Schedule(chains=1, burn=60, thin=10)
 
 
+def test_the_command_runs_chains_as_long_as_asked_and_says_how_they_agree(
+    curator: Curator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["copies", "visits", "--method", "dami", "--perturb", "age", "--copies", "2", "--curator"]
+    effective = []
+    for sweeps in ("30,4", "600,4"):
+        assert main([*words, str(curator.folder), "--sweeps", sweeps]) == 0
+        said = capsys.readouterr().err
+        effective.append(float(said.split("effective draws are at least ")[1].split(";")[0].split(".")[0]))
+    assert effective[0] < effective[1]
+    for wrong, says in (
+        ("30", "two whole numbers"),
+        ("30,4,4", "two whole numbers"),
+        ("x,4", "--sweeps"),
+        ("30,1", "thin"),
+    ):
+        assert main([*words, str(curator.folder), "--sweeps", wrong]) == 2
+        assert says in capsys.readouterr().err
+
+
 def test_dami_takes_masks_and_refuses_what_it_does_not_look_at(curator: Curator) -> None:
     masking = Masking(masks={"age": 0.001}, schedule=QUICK)
     close = curator.copies("visits", method="dami", perturb=["age", "married"], copies=2, masks=masking)

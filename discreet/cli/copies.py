@@ -10,7 +10,7 @@ import typer
 from discreet.check import exact
 from discreet.cli.options import CuratorFolder, TableName, curator_of, names_of, numbers_of
 from discreet.cli.render import progress, say, show_text
-from discreet.copying import Masking, Schedule, Settings
+from discreet.copying import HeldCopies, Masking, Schedule, Settings
 from discreet.draw.lettering import plain
 from discreet.errors import ArgumentError
 from discreet.evaluation.copies import GUARANTEE
@@ -121,15 +121,7 @@ def copies(
             epsilon=epsilon,
             progress=phase,
         )
-    for note in made.notes:
-        say(f"Note: {plain(note)}.")
-    if out is not None:
-        made.export(out, form=form)
-        say(f"Written to {out}: for your eyes until they are published.")
-    say(
-        f"{made.guarantee.upper()}. {len(made)} copies are kept. Next: discreet publish-copies {made.release} --out DIR"
-    )
-    show_text(made.release)
+    _tell(made, out, form)
 
 
 def publish_copies(
@@ -142,6 +134,18 @@ def publish_copies(
     found = curator_of(curator).publish_copies(release, out, form=form)
     say(f"{GUARANTEE.upper()}. Noted in the ledger, outside the guarantee.")
     say(f"{len(found.files)} files are in {found.folder}.")
+
+
+def _tell(made: HeldCopies, out: Path | None, form: str) -> None:
+    for note in made.notes:
+        say(f"Note: {plain(note)}.")
+    if out is not None:
+        made.export(out, form=form)
+        say(f"Written to {out}: for your eyes until they are published.")
+    say(
+        f"{made.guarantee.upper()}. {len(made)} copies are kept. Next: discreet publish-copies {made.release} --out DIR"
+    )
+    show_text(made.release)
 
 
 def schedule_of(sweeps: str) -> Schedule | None:

@@ -19,12 +19,14 @@ from discreet.copying.publish import publish_copies
 from discreet.copying.tune import Tuned, Wishes, tune_copies
 from discreet.synthesis.imputation.export import Exported
 from discreet.synthesis.imputation.plan import Settings
+from discreet.synthesis.imputation.posterior import Schedule
 
 __all__ = [
     "Exported",
     "GivenMasks",
     "HeldCopies",
     "Masking",
+    "Schedule",
     "Settings",
     "Tuned",
     "Wishes",
