@@ -6,7 +6,7 @@ weight is a fraction. Domains hold sizes 0 and 1, ties, values beyond the bounds
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -80,6 +80,17 @@ def choices() -> Iterator[Entry]:
                 partial(choice_law, law=law, base=odds, one_way=one_way),
                 partial(neighbours.moved_scores, 4, 3, one_way=one_way),
             )
+
+    widths = (2, 1, 3)
+    yield entry(
+        "exponential-on-a-grid",
+        "exponential",
+        "each score moves by at most 1",
+        "six grid points in runs of 2, 1 and 3, scores 0 to 3",
+        4,
+        partial(choice_law, law=partial(grid_law, widths=widths), base=4, one_way=False),
+        partial(neighbours.moved_scores, 4, len(widths)),
+    )
 
 
 def watches() -> Iterator[Entry]:
@@ -359,6 +370,11 @@ def choice_law(scores: Table, *, law: Callable[[Utility, Powers], Law], base: in
     """One candidate by its score."""
     why = "the domain moves each score by at most 1"
     return law(Utility(scores=scores, sensitivity=Fraction(1), why=why, monotone=one_way), Powers(Fraction(base)))
+
+
+def grid_law(runs: Utility, epsilon: Powers, *, widths: Sequence[int]) -> Law:
+    """One grid point by the score of its run."""
+    return exponential.law_runs(runs, widths, epsilon)
 
 
 def response_law(truth: Table, *, response: Response) -> Law:
