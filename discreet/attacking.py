@@ -26,7 +26,7 @@ from discreet.attacks.condition import Value
 from discreet.attacks.cover import Meanings, coarsened, not_understood
 from discreet.attacks.finding import Finding
 from discreet.attacks.generalised import attack_generalised
-from discreet.attacks.joining import link_tables
+from discreet.attacks.joining import link_tables, stands_in_order
 from discreet.attacks.membership import attack_microdata
 from discreet.attacks.reconstruction.reading import read_publication
 from discreet.attacks.reconstruction.result import reconstruct
@@ -146,7 +146,6 @@ def _attack_records(
     left_out: list[str],
     progress: Progress | None,
 ) -> None:
-    generator, people = keyed_generator(), _length(original)
     others = None if control is None else records_of_file(control)
     for one in released:
         shared = known.columns or tuple(name for name in original if name in one.first and name != known.secret)
@@ -155,20 +154,7 @@ def _attack_records(
         shared = tuple(name for name in shared if name not in unread)
         if not shared:
             continue
-        places = one.places(people, version)
-        if places is None:
-            left_out.append(f"linkage of {one.name}: its rows are not those of the table")
-        else:
-            joined = link_tables(
-                original,
-                one.first,
-                shared,
-                places=places,
-                meanings=one.meanings,
-                targets=_TARGETS,
-                generator=generator,
-            )
-            findings.append((f"linkage of {one.name}", joined))
+        _link(one, original, version, shared, findings, left_out)
         if others is None:
             left_out.append(f"membership, singling out, linkability and inference of {one.name}: no control was given")
         else:
@@ -177,6 +163,42 @@ def _attack_records(
         findings.append(("composition", _composed(released, original, known)))
     elif len(released) > 1:
         left_out.append("composition: it needs the known columns and the secret one")
+
+
+def _link(
+    one: _Released,
+    original: Lists,
+    version: int,
+    shared: Sequence[str],
+    findings: list[tuple[str, Finding]],
+    left_out: list[str],
+) -> None:
+    """Join people to a release, where it is known whose each row is."""
+    places = one.places(_length(original), version)
+    if places is None:
+        left_out.append(f"linkage of {one.name}: its rows are not those of the table")
+        return
+    joined = link_tables(
+        original,
+        one.first,
+        shared,
+        places=places,
+        meanings=one.meanings,
+        targets=_TARGETS,
+        generator=keyed_generator(),
+    )
+    common = [name for name in original if name in one.first]
+    unread = not_understood(one.first, original, common, one.meanings)
+    readable = [name for name in common if name not in unread]
+    ordered = one.version is not None or stands_in_order(original, one.first, readable, meanings=one.meanings)
+    if not ordered and (joined.single or joined.picked):
+        left_out.append(
+            f"linkage of {one.name}: its rows do not stand in the table's order, so that nobody can judge its matches "
+            f"({joined.single} of {joined.alone.tries} people fit a single record); a protected table by its name "
+            "brings its order"
+        )
+        return
+    findings.append((f"linkage of {one.name}", joined))
 
 
 def _judged(

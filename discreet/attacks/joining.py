@@ -24,8 +24,11 @@ from discreet.draw.format import written
 from discreet.draw.grid import Grid, GridColumn
 from discreet.errors import ArgumentError
 from discreet.randomness import Generator
+from discreet.stats.shares import clopper_pearson
 
-__all__ = ["Joined", "link_tables"]
+__all__ = ["Joined", "link_tables", "stands_in_order"]
+
+_ROWS_COMPARED, _FALSE_ORDER = 2000, 1e-5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +39,11 @@ class Joined:
     alone: Rate
     wrong: int
     picked: float
+
+    @property
+    def single(self) -> int:
+        """How many people have a single match, right or wrong."""
+        return self.alone.hits + self.wrong
 
     def sentences(self) -> tuple[str, ...]:
         """What came out, in words."""
@@ -110,6 +118,22 @@ def link_tables(
         wrong=int((~own & (fits == 1)).sum()),
         picked=picked,
     )
+
+
+def stands_in_order(
+    named: Records, released: Records, columns: Sequence[str], *, meanings: Meanings | None = None
+) -> bool:
+    """Whether some column shows that row i of the table is that of person i: it fits oftener than chance explains.
+
+    A table in another order joins to its people all the same, and every match would be judged wrong.
+    """
+    people = np.arange(len(next(iter(named.values()))))[:_ROWS_COMPARED]
+    for name in columns:
+        fits, own = _fitting(named, Cover.of(released, [name], meanings), people, people)
+        low, _ = clopper_pearson(int(own.sum()), len(people), _FALSE_ORDER)
+        if low > float(fits.mean()) / len(released[name]):
+            return True
+    return False
 
 
 def _fitting(named: Records, cover: Cover, asked: Whole, whose: Whole) -> tuple[Whole, Flags]:

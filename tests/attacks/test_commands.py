@@ -214,6 +214,20 @@ def test_people_see_what_each_attack_found(words: list[str], capsys: pytest.Capt
     assert "──" in capsys.readouterr().out
 
 
+def test_a_published_file_is_not_called_safe_for_its_order(office: Curator, tmp_path: Path) -> None:
+    """Published records stand in a fresh order. Judged row by row nobody would ever be found in them."""
+    made = office.protect("people", [{"top_code": {"column": "age", "bound": 60}}], quasi=["age"]).release
+    office.publish_protected(made, tmp_path / "out.csv")
+    known = Known(columns=("age", "education_num", "occupation"))
+    attacked = office.attack(tmp_path / "out.csv", table="people", known=known)
+    assert not attacked.findings
+    assert "do not stand in the table's order" in attacked.left_out[0]
+    (_, linked), *_ = office.attack(made, known=known).findings
+    alone = linked.as_json()["alone"]
+    assert isinstance(alone, dict)
+    assert alone["beats_chance"]
+
+
 def test_an_unknown_release_is_answered_with_those_there_are(office: Curator) -> None:
     made = office.protect("people", [{"top_code": {"column": "age", "bound": 60}}], quasi=["age"]).release
     with pytest.raises(InputError, match=f"did you mean {made}"):

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.attacks.joining import link_tables
+from discreet.attacks.joining import link_tables, stands_in_order
 from discreet.attacks.linkage import PLANS, Clue, Knowledge, attack_ratings, match
 from discreet.attacks.ratings import Ratings, invented_ratings, ratings_of
 from discreet.draw import to_svg
@@ -212,6 +212,20 @@ def test_torn_columns_do_not_join_to_their_people() -> None:
     assert whole.wrong == 0
     assert not torn.alone.beats_chance
     assert torn.wrong > 20
+
+
+def test_another_order_is_noticed_and_the_same_one_too() -> None:
+    """Shuffled rows join as before and would all be judged wrong; one column left as it was shows the order."""
+    people = adult().original
+    columns, size = list(people), len(people["age"])
+    assert stands_in_order(people, people, columns)
+    assert not stands_in_order(people, {"constant": [1] * size}, [])
+    for seed in range(10):
+        order = keyed_generator(seed).permutation(size)
+        shuffled = {name: [people[name][at] for at in order] for name in columns}
+        assert not stands_in_order(people, shuffled, columns)
+        assert stands_in_order(people, shuffled | {"occupation": people["occupation"]}, columns)
+        assert link_tables(people, shuffled, columns, generator=keyed_generator(1)).wrong > 100
 
 
 def test_tables_of_different_lengths_are_refused() -> None:
