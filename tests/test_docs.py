@@ -81,16 +81,32 @@ def test_contracts_shown_are_contracts(path: Path) -> None:
 @pytest.mark.parametrize("path", PAGES, ids=label)
 def test_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    run_blocks(path.read_text(), label(path), tmp_path)
+
+
+@pytest.mark.slow
+def test_the_guide_to_copies_runs_on_the_whole_excerpt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All 27,253 persons, and not the one area that the page runs on."""
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "guides" / "copies.md").read_text()
+    area = 'people = [row for row in rows if row["PUMA"] == rows[0]["PUMA"]]\n'
+    assert area in page
+    run_blocks(page.replace(area, "people = rows\n"), "copies of all", tmp_path)
+    assert len((tmp_path / "survey.csv").read_text().splitlines()) == 27_254
+
+
+def run_blocks(page: str, name: str, folder: Path) -> None:
+    """The blocks of a page in their order, in one namespace and one folder."""
     names: dict[str, object] = {}
-    for kind, body in BLOCK.findall(path.read_text()):
+    for kind, body in BLOCK.findall(page):
         if kind == "yaml" and body.startswith("table:"):
             Path(f"{discreet.Contract.from_yaml(body).table}.yaml").write_text(body)
         if kind == "python":
-            exec(compile(body, label(path), "exec"), names)
+            exec(compile(body, name, "exec"), names)
         elif kind == "console":
             for line in body.splitlines():
                 if line.startswith("$ "):
-                    run(line[2:], tmp_path)
+                    run(line[2:], folder)
 
 
 def run(line: str, folder: Path) -> None:
