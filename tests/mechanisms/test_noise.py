@@ -452,6 +452,9 @@ def test_a_sensitivity_that_is_none_is_refused() -> None:
 def test_noise_names_the_law_it_is_drawn_from() -> None:
     assert LaplaceNoise.of_scale(10).sampler == DiscreteLaplace.of_scale(10)
     assert GaussianNoise(Fraction(9)).sampler == DiscreteGaussian(Fraction(9))
+    for wide in (lambda: LaplaceNoise.of_scale(2**61), lambda: GaussianNoise(Fraction(2) ** 122)):
+        with pytest.raises(ArgumentError, match="wider than the integers"):
+            wide()  # before anything is charged for it
 
 
 @dataclass(frozen=True)
