@@ -100,7 +100,10 @@ class Approximate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampled:
-    """Gaussian noise of `sigma` times the clipping norm on a Poisson sample of the units, `steps` times."""
+    """Gaussian noise of `sigma` times the clipping norm on a Poisson sample of the units, `steps` times.
+
+    Under add-remove only: what sampling gains under replace-one is another sum, which no report works out.
+    """
 
     rate: Fraction
     sigma: Fraction
