@@ -12,7 +12,7 @@ from discreet.check import known
 
 __all__ = ["group", "groups"]
 
-_MACHINERY = frozenset({"__main__", "measure", "peers", "record", "registry", "tables"})
+_MACHINERY = frozenset({"__main__", "measure", "office", "peers", "record", "registry", "tables"})
 
 
 def groups() -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from shutil import copyfile
 
@@ -13,17 +12,14 @@ import duckdb
 import numpy as np
 
 from discreet.data.engines.duckdb import DuckDBEngine
-from discreet.data.load import load
-from discreet.data.store import open_store
 from discreet.data.table import StorageType, StoredColumn, StoredTable
 
-__all__ = ["Source", "acs", "adult", "ten_million", "visits"]
+__all__ = ["Source", "acs", "adult", "place", "ten_million"]
 
 _DATA = Path(__file__).parent.parent / "tests" / "data"
 _ACS = "PUMA", "AGEP", "SEX", "RAC1P", "HISP", "MSP", "EDU", "NPF", "OWN_RENT", "INDP"
 _ADULT = "age", "workclass", "education_num", "marital_status", "occupation", "race", "sex", "native_country", "income"
 _NUMBERS = {"age": StorageType.INTEGER, "education_num": StorageType.INTEGER, "income": StorageType.INTEGER}
-_VISITS = {"region": 50, "sex": 2, "age": 101, "income": 200_001}
 _ROWS = 10_000_000
 _SEED = 20_190_401
 
@@ -62,7 +58,7 @@ def ten_million() -> Source:
     """10 M synthetic rows: 50 regions, 2 sexes, ages 0..100, incomes 0..200 000, and incomes in bands of 10 000."""
     names = "region", "sex", "age", "income", "band"
     types = [StorageType.INTEGER] * 4 + [StorageType.TEXT]
-    path = _place("ten_million")
+    path = place("ten_million")
     if not path.exists():
         draw = np.random.Generator(np.random.PCG64(_SEED))
         tops = {"region": 50, "sex": 2, "age": 101, "income": 200_001}
@@ -72,31 +68,8 @@ def ten_million() -> Source:
     return Source(path=path, table=_described(names, types))
 
 
-def visits(rows: int) -> Source:
-    """Rows as the curator keeps them, of a tenth as many persons; the k-th of them has a share of k^(−.8)."""
-    path = _place(f"visits-{rows}")
-    if not path.exists():
-        draw = np.random.Generator(np.random.PCG64(_SEED))
-        shares = np.cumsum(np.arange(1, max(rows // 10, 1) + 1) ** -0.8)
-        columns = {
-            "user_id": np.searchsorted(shares, draw.random(rows) * shares[-1]),
-            **{name: draw.integers(0, top, rows) for name, top in _VISITS.items()},
-        }
-        half, parquet = path.with_suffix(".half"), path.with_suffix(".parquet")
-        half.unlink(missing_ok=True)
-        with duckdb.connect() as connection:
-            connection.register("columns", columns)
-            texts = "printf('r%02d', region) AS region, CASE sex WHEN 0 THEN 'f' ELSE 'm' END AS sex"
-            connection.execute(f"COPY (SELECT * REPLACE ({texts}) FROM columns) TO '{parquet}'")
-        load(parquet, half, steps={"age": Fraction(1), "income": Fraction(1)})
-        parquet.unlink()
-        copyfile(half, _twin(path))
-        half.replace(path)
-    return Source(path=path, table=open_store(path))
-
-
 def _stored(name: str, select: str, names: tuple[str, ...], types: list[StorageType]) -> Source:
-    path = _place(name)
+    path = place(name)
     if not path.exists():
         _write(path, select)
     return Source(path=path, table=_described(names, types))
@@ -122,7 +95,7 @@ def _write(path: Path, select: str, columns: dict[str, np.ndarray] | None = None
     half.replace(path)
 
 
-def _place(name: str) -> Path:
+def place(name: str) -> Path:
     """A file in the temporary folder, for this version of DuckDB and this user."""
     folder = Path(tempfile.gettempdir()) / f"discreet-bench-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
