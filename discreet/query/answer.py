@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -272,9 +272,12 @@ class Answer:
             return AnswerColumn(name=output.name, measured=False, values=keys, raw=keys, errors=self._errors(at))
         exact = self.evaluation.exact(output.term)
         released = raw if exact is None else exact
-        moved = [self._moved(at, value) for value in released]
         return AnswerColumn(
-            name=output.name, measured=True, values=tuple(moved), raw=tuple(released), errors=self._errors(at)
+            name=output.name,
+            measured=True,
+            values=tuple(self._moved(at, released)),
+            raw=tuple(released),
+            errors=self._errors(at),
         )
 
     def _errors(self, at: int, coverage: Fraction = _COVERED) -> tuple[Error, ...]:
@@ -282,15 +285,14 @@ class Answer:
         found = self.evaluation.errors(self.question.outputs[at].term, coverage=coverage)
         return tuple(Error(one.deviation, _within(one.low, low, high), _within(one.high, low, high)) for one in found)
 
-    def _moved(self, at: int, value: Any) -> Shown:
-        """The number in its range, and whole where it counts something."""
+    def _moved(self, at: int, values: Sequence[Any]) -> Iterator[Shown]:
+        """The numbers in their range, and whole where they count something; labels as they are."""
         low, high, whole = self._range(at)
-        if not isinstance(value, int | float):
-            return value  # type: ignore[no-any-return]  # a label
-        if whole:
-            value = round(value)
-        moved: Shown = _within(value, low, high)
-        return moved
+        for value in values:
+            if isinstance(value, int | float):
+                yield _within(round(value) if whole else value, low, high)
+            else:
+                yield value
 
     def _range(self, at: int) -> tuple[float | None, float | None, bool]:
         """Where an output must lie by public facts alone, and whether it counts; known of statistics themselves."""

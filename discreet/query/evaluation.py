@@ -2,8 +2,11 @@
 
 1. Each grouping set is a table of its cells, every one present, in order. Statistics are arrays over them.
 2. HAVING keeps cells, ORDER BY and LIMIT sort and cut rows; all of that acts on what was released.
-3. What is read of one noisy number has the exact error of the noise's law. Whatever is derived from several gets its
-   error by drawing their noise again, together: an interval holds the middle of what the exact numbers could be.
+3. What is read of one noisy number has the exact error of the noise's law, and so has a weighted sum of several
+   (`joint`), where steps are not coarse. Whatever else is derived from several gets its error by drawing their noise
+   again, together: an interval holds the middle of what the exact numbers could be. Cells share one pool of draws, but
+   each reads its own stretch of it: ends that few draws find are off by chance, and with one set for all cells every
+   interval of a table would be too short, or too long, at once.
 4. Rows that were chosen by their noisy values out of more cells are looked at because they came out that way. Their
    intervals are widened so that of all rows shown at most 5 in 100 are expected to miss (Benjamini and Yekutieli 2005):
    of m chosen out of c, each covers 1 − 0.05·m/c.
@@ -38,7 +41,9 @@ from discreet.query.term import Asked, Key, Numbers, Term, asked, evaluate, slop
 __all__ = ["Error", "Evaluation", "evaluated"]
 
 _MISSED = Fraction(1, 20)
-_DRAWS_AT_LEAST, _DRAWS_OF_ALL, _DRAWS_AT_MOST = 4_000, 40_000, 200_000
+_DRAWS_AT_LEAST, _DRAWS_OF_ALL, _DRAWS_AT_MOST = 2_000, 40_000, 200_000
+# Draws of all cells together, while each gets between the least number and that of a whole pool; and a pool's for each.
+_DRAWS_TO_SHARE, _POOL_OF_A_CELL = 200_000, 40
 _NUMBERS_AT_ONCE = 2_000_000
 _OUTSIDE = 100
 
@@ -71,6 +76,7 @@ class _Cells:
         self.recipes = tuple(settled_recipe(one, designed.contract) for one in question.statistics)
         self.labels = self._labels()
         self._linear: dict[Primitive, Linear] = {}
+        self._pools: dict[int, dict[Primitive, Numbers]] = {}
 
     def _labels(self) -> list[list[Shown]]:
         """What each key of the question shows in each cell; None for keys that are not in this set."""
@@ -116,15 +122,26 @@ class _Cells:
             return None
         return self.designed.intervals(self._question.statistics[at], self._released, coverage)
 
-    def drawn(self, rows: Sequence[int], errors: Mapping[Primitive, Numbers]) -> list[Numbers]:
-        """Every statistic as it could exactly be in these cells: (rows, draws); what was chosen stays as it is."""
+    def pool(self, size: int) -> Mapping[Primitive, Numbers]:
+        """So many errors of every sum that the question needs, as they could have been; drawn once for all columns."""
+        if size not in self._pools:
+            assert self.designed.sums is not None
+            needs = dict.fromkeys(need for recipe in self.recipes if recipe is not None for need in recipe.needs)
+            self._pools[size] = self.designed.sums.errors(tuple(needs), size)
+        return self._pools[size]
+
+    def drawn(self, rows: Sequence[int], errors: Mapping[Primitive, Numbers], draws: int) -> list[Numbers]:
+        """Every statistic as it could exactly be in these cells: (rows, draws); what was chosen stays as it is.
+
+        Each cell takes its own stretch of the errors there are.
+        """
         at = np.asarray(rows)
 
         def redrawn(number: int, recipe: Recipe | None) -> Numbers:
             if recipe is None:
                 return np.asarray(self.statistics[number][at][:, None])
             return recipe.made(
-                *(self.linear(need).floats[at][:, None] - errors[need][None, :] for need in recipe.needs)
+                *(self.linear(need).floats[at][:, None] - _stretches(errors[need], at, draws) for need in recipe.needs)
             )
 
         with np.errstate(all="ignore"):
@@ -243,22 +260,23 @@ def _errors(term: Term, table: _Cells, cells: Sequence[int], coverage: Fraction)
     """Exact where one noisy number is behind a cell, else from draws of all noise together."""
     if isinstance(term, Asked) and table.recipes[term.at] is None:
         return _of_chosen(table.intervals(term.at, coverage), cells)
-    needs, sums = _needs(term, table), table.designed.sums
-    if needs is None or sums is None:
+    sums = table.designed.sums
+    if sums is None or any(table.recipes[at] is None for at in asked(term)):
         return [_UNKNOWN for _ in cells]
     weights = _weights(term, table)
     if weights is not None:
         deviation, half = _of_weighted(weights, sums, coverage)
         values = [_plain(value) for value in _spread(evaluate(term, table.statistics, table.keys), table.size)]
         return [Error(deviation, values[cell] - half, values[cell] + half) for cell in cells]
-    draws = _draws(coverage)
-    errors = sums.errors(needs, draws)
+    draws = max(_draws(coverage), min(_DRAWS_OF_ALL, _DRAWS_TO_SHARE // len(cells)))
+    pool = max(draws, _DRAWS_OF_ALL, min(_DRAWS_AT_MOST, _POOL_OF_A_CELL * len(cells)))
+    errors = table.pool(pool)
     found: list[Error] = []
     step = max(1, _NUMBERS_AT_ONCE // draws)
     for start in range(0, len(cells), step):
         some = cells[start : start + step]
         keys = [key[np.asarray(some)][:, None] for key in table.keys]
-        drawn = np.asarray(evaluate(term, table.drawn(some, errors), keys))
+        drawn = np.asarray(evaluate(term, table.drawn(some, errors, draws), keys))
         found += _from_draws(np.broadcast_to(drawn, (len(some), draws)), coverage)
     return found
 
@@ -291,6 +309,9 @@ def _of_weighted(weights: Mapping[Primitive, float], sums: Sums, coverage: Fract
         half = sums.half_width(need, coverage)
         if half is not None:
             return abs(slope) * sums.deviation(need), abs(slope) * half
+    half = sums.weighted_half_width(weights, coverage)
+    if half is not None:
+        return sums.weighted_deviation(weights), half
     # One half-width serves all cells, so that it must not rest on few draws.
     errors = sums.errors(tuple(weights), max(_DRAWS_OF_ALL, _draws(coverage)))
     total = sum((slope * errors[need] for need, slope in weights.items()), np.zeros(1))
@@ -298,11 +319,10 @@ def _of_weighted(weights: Mapping[Primitive, float], sums: Sums, coverage: Fract
     return sums.weighted_deviation(weights), half
 
 
-def _needs(term: Term, table: _Cells) -> list[Primitive] | None:
-    """All primitives of the question, or None where the term rests on something that is chosen, not summed."""
-    if any(table.recipes[at] is None for at in asked(term)):
-        return None
-    return list(dict.fromkeys(need for recipe in table.recipes if recipe is not None for need in recipe.needs))
+def _stretches(errors: Numbers, cells: Numbers, draws: int) -> Numbers:
+    """Of a pool of errors so many for each cell: the stretch that is its own, or in turn where cells are more."""
+    stretches = len(errors) // draws
+    return np.asarray(errors[: stretches * draws].reshape(stretches, draws)[cells % stretches])
 
 
 def _draws(coverage: Fraction) -> int:
@@ -315,17 +335,17 @@ def _from_draws(drawn: Numbers, coverage: Fraction) -> list[Error]:
     nothing is known."""
     if drawn.dtype == object:
         return [_UNKNOWN for _ in drawn]
-    draws, missing = drawn.shape[1], np.asarray(np.isnan(drawn))
+    draws, missing = drawn.shape[1], np.isnan(drawn).sum(axis=1)
     cut = max(0, int((1 - coverage) / 2 * (draws + 1)) - 1)
-    ends = cut, draws - 1 - cut
-    ordered = np.partition(np.where(missing, np.inf, drawn), ends, axis=1)[:, ends]
-    found = []
-    for at, (low, high) in enumerate(ordered.tolist()):
-        if missing[at].sum() > cut:
-            found.append(_UNKNOWN)
-        else:
-            found.append(Error(float(np.nanstd(drawn[at])), low, high))
-    return found
+    # Missing draws sort behind all others.
+    ordered = np.partition(np.where(np.isnan(drawn), np.inf, drawn), (cut, draws - 1 - cut), axis=1)
+    with np.errstate(all="ignore"):
+        deviations = drawn.std(axis=1)
+    for at in np.flatnonzero((missing > 0) & (missing <= cut)):
+        deviations[at] = np.nanstd(drawn[at])
+    ends = ordered[:, [cut, draws - 1 - cut]].tolist()
+    each = zip(missing.tolist(), deviations.tolist(), ends, strict=True)
+    return [_UNKNOWN if gone > cut else Error(deviation, low, high) for gone, deviation, (low, high) in each]
 
 
 def _chosen(table: _Cells, at: int) -> list[Shown] | None:

@@ -14,7 +14,9 @@ import numpy as np
 
 from discreet.measure.noisy import Measurement, NoisyVector
 from discreet.measure.plan import Aggregate
+from discreet.mechanisms.noise import GaussianNoise, LaplaceNoise
 from discreet.mechanisms.samplers import draw_many
+from discreet.query.joint import half_width_of_sum
 from discreet.query.recipe import Primitive
 from discreet.query.term import Numbers
 from discreet.query.way import Combination
@@ -75,12 +77,11 @@ class Sums:
 
     def weighted_deviation(self, weights: Mapping[Primitive, float]) -> float:
         """The standard deviation of a weighted sum of primitives."""
-        totals: dict[tuple[int, int, int], float] = {}
-        for primitive, weight in weights.items():
-            for place, part, at, factor in self._numbers(primitive):
-                totals[place, part, at] = totals.get((place, part, at), 0.0) + weight * float(factor)
-        each = (slope * self._noise_deviation(place, part) for (place, part, _), slope in totals.items())
-        return hypot(*each)
+        return hypot(*(slope * float(noise.standard_deviation) for slope, noise in self._weighted(weights)))
+
+    def weighted_half_width(self, weights: Mapping[Primitive, float], coverage: Fraction) -> float | None:
+        """Half the interval of a weighted sum of primitives, from the law of its noise; None where steps are coarse."""
+        return half_width_of_sum(self._weighted(weights), float(coverage))
 
     def errors(self, primitives: Sequence[Primitive], draws: int) -> dict[Primitive, Numbers]:
         """Errors as they could have been: draws of the noise behind each primitive, together.
@@ -101,8 +102,13 @@ class Sums:
             found[primitive] = error
         return found
 
-    def _noise_deviation(self, place: int, part: int) -> float:
-        return float(self.measurements[place].noises[part].standard_deviation)
+    def _weighted(self, weights: Mapping[Primitive, float]) -> list[tuple[float, LaplaceNoise | GaussianNoise]]:
+        """By what each noisy number is multiplied in a weighted sum of primitives, with its noise."""
+        totals: dict[tuple[int, int, int], float] = {}
+        for primitive, weight in weights.items():
+            for place, part, at, factor in self._numbers(primitive):
+                totals[place, part, at] = totals.get((place, part, at), 0.0) + weight * float(factor)
+        return [(slope, self.measurements[place].noises[part]) for (place, part, _), slope in totals.items() if slope]
 
     def _drawn(self, place: int, part: int, draws: int, bits: Bits) -> Numbers:
         """The noise of one number."""

@@ -440,7 +440,10 @@ def _scores_doubled(patch: pytest.MonkeyPatch) -> None:
 
 
 def _too_many_texts_count(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("discreet.measure.found.holders", lambda *given: holders(*given[:-1], 99))
+    def everybodys(plan: Any, agreed: Any, table: Any, proof: Any, text: Any, _: int) -> exp.Select:
+        return holders(plan, agreed, table, proof, text, 99)
+
+    patch.setattr("discreet.measure.found.holders", everybodys)
 
 
 MUTANTS = {
