@@ -129,9 +129,8 @@ def _column(name: str, values: Any, where: str) -> Attribute:
     else:
         levels = tuple(part.strip() for part in str(values).split("|"))
     if len(levels) < 2 or len(set(levels)) != len(levels):
-        raise _fault(
-            f"{where}, column {name}", "fewer than two values, or one twice", "give 0..125, or a list of words"
-        )
+        right = "give 0..125, or words: [female, male] in YAML, female | male in CSV"
+        raise _fault(f"{where}, column {name}", "fewer than two values, or one twice", right)
     return Attribute(name, levels=levels)
 
 
