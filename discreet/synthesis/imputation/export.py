@@ -18,13 +18,14 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from discreet.check import one_of
 from discreet.data.aligned import as_lists
 from discreet.errors import FileError, MissingExtraError
+from discreet.stats.survey import Sampling
 from discreet.synthesis.imputation.copies import Copies
 from discreet.synthesis.imputation.scripts import FORMULAS, r_script, stata_script
 
@@ -81,8 +82,9 @@ def export_copies(
             for number, lists in enumerate(frames, start=1):
                 _write(lists, variables, passing / f"copy-{number:02d}.{ending}", form)
             (passing / "codebook.md").write_text(_codebook(copies, variables, form, title), encoding="utf-8")
-            (passing / "pool.R").write_text(r_script(copies, form, ending, title), encoding="utf-8")
-            (passing / "pool.do").write_text(stata_script(copies, form, ending, title), encoding="utf-8")
+            named = _with_written_design(copies, variables)
+            (passing / "pool.R").write_text(r_script(named, form, ending, title), encoding="utf-8")
+            (passing / "pool.do").write_text(stata_script(named, form, ending, title), encoding="utf-8")
             for file in passing.iterdir():
                 file.chmod(0o600)
             before()
@@ -92,6 +94,13 @@ def export_copies(
     except OSError as error:
         raise _unusable(into, (error.strerror or "an error of the file system").lower()) from None
     return Exported(folder=into, files=tuple(sorted(path.name for path in into.iterdir())))
+
+
+def _with_written_design(copies: Copies, variables: Sequence[_Variable]) -> Copies:
+    """The copies, with the columns of their design under the names they have in the files."""
+    written = {one.name: one.written for one in variables}
+    parts = {part: None if name is None else written[name] for part, name in asdict(copies.sampling).items()}
+    return replace(copies, sampling=Sampling(**parts))
 
 
 def _write(lists: dict[str, list[Any]], variables: Sequence[_Variable], path: Path, form: str) -> None:
@@ -178,6 +187,7 @@ def _codebook(copies: Copies, variables: Sequence[_Variable], form: str, title: 
         "All other columns are as they were in every copy, row by row.\n",
         f"Fit a model on each copy and pool the fits by {FORMULAS[copies.rule]}; `pool.R` and `pool.do` do. "
         "Do not stack the copies, and do not analyse one of them as if it were the table.\n",
+        *_design(copies),
         "| column | in the files | replaced | values |",
         "|---|---|---|---|",
     ]
@@ -185,6 +195,16 @@ def _codebook(copies: Copies, variables: Sequence[_Variable], form: str, title: 
         cells = (one.name, one.written, "yes" if one.name in copies.perturbed else "no", _values(one, form))
         lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _design(copies: Copies) -> list[str]:
+    parts = [f"{part} {_cell(name)}" for part, name in asdict(copies.sampling).items() if name]
+    if not parts:
+        return []
+    return [
+        f"The survey's design: {', '.join(parts)}. Fits and their variances take it into account, as the scripts show; "
+        "without it intervals are those of another population, or too short.\n"
+    ]
 
 
 def _values(one: _Variable, form: str) -> str:

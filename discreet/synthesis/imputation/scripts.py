@@ -3,6 +3,8 @@
 They say the same as `stats.combine`, line for line: R is run against it in the tests, and the lines of Mata are read
 there as numpy. Base R and Stata alone are needed; files of SPSS and Stata are read in R by haven, Parquet by arrow.
 
+Where the table has a survey's design they show how it enters: R by the package survey, Stata by svyset.
+
 What they do not do: find a copy whose fit went astray. `copies.fit` does.
 """
 
@@ -99,7 +101,7 @@ def r_script(copies: Copies, form: str, ending: str, title: str) -> str:
 # Fits on the copies are pooled by {FORMULAS[copies.rule]}.
 #
 #   source("pool.R")
-#   fits <- lapply(copies, function(copy) lm(y ~ x, data = copy))
+#   fits <- lapply(copies, function(copy) {_r_fit(copies)})
 #   pool(fits)
 #
 # A column that came later is joined by row: lapply(copies, function(copy) cbind(copy, later = later)).
@@ -146,15 +148,16 @@ def stata_script(copies: Copies, form: str, ending: str, title: str) -> str:
         "spss": f'import spss using "copy-`n\'.{ending}", clear',
         "parquet": f'import parquet using "copy-`n\'.{ending}", clear',
     }
+    declared = _stata_design(copies)
     return f"""* {title}: {copies.guarantee}.
 * Fits on the copies are pooled by {FORMULAS[copies.rule]}.
 * Put your model in the next line, then: do pool.do
-local model "regress y x"
+local model "{"svy: " if declared else ""}regress y x"
 
 forvalues i = 1/{len(copies)} {{
     local n = string(`i', "%02.0f")
     quietly {reads[form]}
-    quietly `model'
+{declared}    quietly `model'
     matrix v = vecdiag(e(V))
     if `i' == 1 {{
         matrix Q = e(b)
@@ -180,6 +183,28 @@ end
 matrix colnames pooled = estimate se df low high
 matrix list pooled
 """
+
+
+def _r_fit(copies: Copies) -> str:
+    """The fit that the R script shows; by the survey's design where there is one."""
+    design = copies.sampling
+    if not design.names:
+        return "lm(y ~ x, data = copy)"
+    parts = {"ids": design.together, "strata": design.stratum, "weights": design.weight}
+    said = [f"{part} = ~`{name}`" for part, name in parts.items() if name]
+    if not design.together:
+        said.insert(0, "ids = ~1")
+    return f"survey::svyglm(y ~ x, survey::svydesign({', '.join(said)}, nest = TRUE, data = copy))"
+
+
+def _stata_design(copies: Copies) -> str:
+    """The line that tells Stata the survey's design."""
+    design = copies.sampling
+    if not design.names:
+        return ""
+    weight = f" [pweight = {design.weight}]" if design.weight else ""
+    stratum = f", strata({design.stratum})" if design.stratum else ""
+    return f"    quietly svyset {design.together or '_n'}{weight}{stratum}\n"
 
 
 def _facts(copies: Copies) -> dict[str, str]:

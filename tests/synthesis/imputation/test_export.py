@@ -16,9 +16,10 @@ import pytest
 
 from discreet.errors import ArgumentError, FileError
 from discreet.stats.combine import Rule, combine
+from discreet.stats.survey import Sampling
 from discreet.synthesis.imputation.copies import Copies
 from discreet.synthesis.imputation.export import export_copies
-from discreet.synthesis.imputation.scripts import stata_script
+from discreet.synthesis.imputation.scripts import r_script, stata_script
 
 RANDOM = np.random.default_rng(12)
 N = 80
@@ -153,6 +154,74 @@ def test_r_pools_as_we_do(tmp_path: Path) -> None:
         found = pd.read_csv(tmp_path / rule.name / "pooled.csv", index_col=0)
         assert list(found.index) == ["(Intercept)", "x", "`home town`b", "`home town`c"]
         assert found.to_numpy(dtype=float) == pytest.approx(figures, rel=1e-8), rule
+
+
+def test_the_design_of_a_survey_is_in_the_codebook_and_in_both_scripts(tmp_path: Path) -> None:
+    """Under the names of the files; without a design the scripts show a plain fit."""
+    table = {"y": [1.0, 2.0, 3.0], "the weight": [1.0, 2.0, 1.0], "if": ["a", "b", "a"], "town": ["x", "y", "z"]}
+    for sampling, form, r, stata in (
+        (Sampling(), "csv", "lm(y ~ x, data = copy)", 'local model "regress y x"'),
+        (
+            Sampling(weight="the weight", stratum="if", cluster="town"),
+            "stata",
+            "ids = ~`town`, strata = ~`v_if`, weights = ~`the_weight`, nest = TRUE",
+            "quietly svyset town [pweight = the_weight], strata(v_if)",
+        ),
+        (Sampling(weight="the weight"), "csv", "ids = ~1, weights = ~`the weight`", "quietly svyset _n [pweight"),
+        (Sampling(household="town"), "csv", "svydesign(ids = ~`town`, nest = TRUE", "quietly svyset town\n"),
+    ):
+        made = Copies(frames=(table,) * 2, method="cart", perturbed=("y",), sampling=sampling)
+        place = export_copies(made, tmp_path / f"{form}-{'-'.join(sampling.names)}", form=form).folder
+        assert r in (place / "pool.R").read_text()
+        assert stata in (place / "pool.do").read_text()
+        book = (place / "codebook.md").read_text()
+        assert ("The survey's design" in book) == bool(sampling.names)
+        assert all(f" {name}" in book for name in sampling.names)
+        assert ('"svy: regress' in (place / "pool.do").read_text()) == bool(sampling.names)
+
+
+def grouped(row: np.ndarray, groups: np.ndarray, summary: Any) -> np.ndarray:
+    return np.array([summary(row[groups == group]) for group in np.unique(groups)])
+
+
+def base_r(text: str, names: dict[str, Any]) -> dict[str, Any]:
+    """The settings of an R script and the lines of `pool` up to `reach`, read as numpy: a row is a coefficient."""
+    held = {
+        "mean": np.mean,
+        "var": lambda row: np.var(row, ddof=1),
+        "rowMeans": lambda matrix: matrix.mean(axis=1),
+        "apply": lambda matrix, _, summary: np.array([summary(row) for row in matrix]).T,
+        "tapply": grouped,
+        "t": np.transpose,
+        "ifelse": np.where,
+        "rep": lambda value, times=1, each=1: np.tile(np.repeat(value, int(each)), int(times)),
+        "seq_len": np.arange,
+        "length": len,
+        "sqrt": np.sqrt,
+        "Inf": np.inf,
+        **names,
+    }
+    settings = re.findall(r"^(?:nests|share) <- .*$", text, flags=re.MULTILINE)
+    body = text.split('every copy")\n')[1].split("  reach <-")[0]
+    for line in (*settings, *body.splitlines()):
+        name, _, right = line.strip().partition(" <- ")
+        right = re.sub(r"function\((\w+)\) ", r"lambda \1: ", right).replace("^", "**")
+        held[name] = eval(right, {"__builtins__": {}, "m": names["q"].shape[1], **held})
+    return held
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_lines_of_r_say_what_we_compute(rule: Rule) -> None:
+    """Where no R is installed, too; and estimates that hardly differ, whose variance is mended, as well."""
+    made = copies(rule)
+    wide = fits(made)
+    narrow = (wide[0].mean(axis=0) + 1e-3 * (wide[0] - wide[0].mean(axis=0)), wide[1])
+    for q, v in (wide, narrow):
+        ours = combine(q, v, rule=rule, nests=made.nests, sizes=made.sizes)
+        found = base_r(r_script(made, "csv", "csv", "title"), {"q": q.T, "v": v.T})
+        assert found["estimate"] == pytest.approx(ours.estimate)
+        assert found["se"] == pytest.approx(ours.standard_error)
+        assert found["df"] == pytest.approx(ours.df)
 
 
 def mata(text: str, names: dict[str, Any]) -> dict[str, Any]:
