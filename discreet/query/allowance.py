@@ -21,9 +21,10 @@ from discreet.check import Number, positive, probability
 from discreet.errors import ArgumentError
 from discreet.guarantee import ZCDP
 
-__all__ = ["Allowance", "Exact", "allowances", "largest_rho", "root_down"]
+__all__ = ["Allowance", "Exact", "Law", "allowances", "largest_rho", "root_down"]
 
 Exact: TypeAlias = Number | str
+Law: TypeAlias = Literal["laplace", "gaussian"]
 _FINENESS = 10**12
 # Less would need noise wider than all whole numbers of 64 bits.
 _LEAST = Fraction(1, 10**15)
@@ -36,7 +37,7 @@ class Allowance:
     With `implied`, Gaussian noise is charged to an account in ε as that (ε, δ). `delta` is what keys may cost.
     """
 
-    law: Literal["laplace", "gaussian"]
+    law: Law
     loss: Fraction
     delta: Fraction = Fraction(0)
     implied: tuple[Fraction, Fraction] | None = None

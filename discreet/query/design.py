@@ -1,10 +1,10 @@
 """A design: what questions that are asked together will measure, under one charge.
 
 1. The demands of all questions are merged: equal keys, filters and sums are measured once.
-2. Each demand falls into pieces; the budget is split over them by how many statistics each serves, or by what the
-   errors that are wanted of them need.
-3. For every way the account can be charged, each piece takes its best candidate; the way with the least product of
-   errors over all statistics is taken.
+2. Each demand falls into pieces, perhaps in several ways (`histogram`); the budget is split over them by how many
+   statistics each serves, or by what the errors that are wanted of them need.
+3. For every way the account can be charged, each demand takes the pieces, and each piece the candidate, with the least
+   product of errors over all statistics; so is the way to charge chosen.
 4. The parts of that way are what goes through the door, and their event is the price. Gaussian noise on an account in
    ε is charged as the (ε, δ) it implies.
 
@@ -13,6 +13,7 @@ Everything here follows from contract, questions and budget; no engine is asked,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -30,15 +31,19 @@ from discreet.measure.implied import Implied, ReleasedTogether
 from discreet.measure.noisy import Measurement, NoisyVector
 from discreet.measure.part import Part, Released
 from discreet.measure.ranks import Ranks
-from discreet.query.allowance import Allowance, Exact, allowances, root_down
+from discreet.query.allowance import Allowance, Exact, Law, allowances, root_down
 from discreet.query.demand import Demand, demands_of, merged
-from discreet.query.piece import Candidate, Piece, pieces_of
+from discreet.query.histogram import partitions_of
+from discreet.query.piece import Candidate, Piece
 from discreet.query.question import Question
 from discreet.query.statistic import Statistic
 from discreet.query.sums import Sums
 from discreet.query.wanted import Wanted, losses_for
 
 __all__ = ["Design", "Designed", "design_of"]
+
+# By how much the logarithm of the product of errors must be less before statistics are measured together.
+_BETTER = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,22 +164,29 @@ def design_of(
     """The best design for the budget, or for wanted errors, or a refusal that says what cannot be measured."""
     demands = merged(demand for question in questions for demand in demands_of(question))
     given = {demand.cells: unlisted(contract, [text.name for text in demand.found]) for demand in demands}
-    pieces = [(demand, piece) for demand in demands for piece in pieces_of(demand, given[demand.cells])]
     finding = sum(len(demand.found) for demand in demands)
-    spread = _Spread(pieces=tuple(piece for _, piece in pieces), finding=finding, wanted=wanted, contract=contract)
+    options = [(demand, partitions_of(demand, given[demand.cells])) for demand in demands]
+    if wanted is not None:
+        law: Law = "laplace" if currency == "pure" else "gaussian"
+        options = [(demand, _cheapest(each, law, wanted, contract)) for demand, each in options]
+    plain = _Spread(
+        pieces=tuple(piece for _, each in options for piece in each[0]),
+        finding=finding,
+        wanted=wanted,
+        contract=contract,
+    )
     if wanted is not None and epsilon is None and rho is None:
-        needed = spread.needed(currency)
+        needed = plain.needed(currency)
         pure = currency == "pure"
         ways = allowances(currency, epsilon=needed if pure else None, delta=delta, rho=None if pure else needed)
     else:
         ways = allowances(currency, epsilon=epsilon, delta=delta, rho=rho, keys=finding > 0)
-    listed = {
-        way: [piece.candidates(way.shared(share)) for (_, piece), share in zip(pieces, spread.shares(way), strict=True)]
-        for way in ways
-    }
-    best = min(ways, key=lambda way: sum(candidates[0].score for candidates in listed[way]))
-    taken = [candidates[0] for candidates in listed[best]]
-    each = Finding(epsilon=_of_finding(best, spread.total), delta=best.delta / finding) if finding else None
+    every = {way: [_partitioned(each, way, plain) for _, each in options] for way in ways}
+    best = min(ways, key=lambda way: sum(one[0].score for one in every[way]))
+    chosen = [(demand, one[0]) for (demand, _), one in zip(options, every[best], strict=True)]
+    pieces = [(demand, piece) for demand, one in chosen for piece in one.pieces]
+    taken = [candidates[0] for _, one in chosen for candidates in one.candidates]
+    each = Finding(epsilon=_of_finding(best, plain.total), delta=best.delta / finding) if finding else None
     designed, parts = _built(pieces, taken, given, contract, each)
     if not parts:
         raise ArgumentError(
@@ -184,9 +196,10 @@ def design_of(
             step="read it off the contract",
         )
     by_demand = {one.demand.cells: one for one in designed}
-    every = [
-        (by_demand[demand.cells], piece, tuple(one for way in ways for one in listed[way][at]))
-        for at, (demand, piece) in enumerate(pieces)
+    listed = [
+        (by_demand[demand.cells], piece, candidates)
+        for at, (demand, one) in enumerate(chosen)
+        for piece, candidates in _listed(one, options[at][1][0], [every[way][at] for way in ways])
     ]
     return Design(
         questions=tuple(questions),
@@ -195,8 +208,60 @@ def design_of(
         allowance=best,
         demands=designed,
         parts=parts,
-        listed=tuple(every),
+        listed=tuple(listed),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Partition:
+    """The pieces that a demand falls into in one way, and the candidates of each for its share of the budget."""
+
+    pieces: tuple[Piece, ...]
+    candidates: tuple[tuple[Candidate, ...], ...]
+
+    @property
+    def score(self) -> float:
+        """The logarithm of the product of the errors of the best candidates."""
+        return sum(candidates[0].score for candidates in self.candidates)
+
+
+def _partitioned(each: Sequence[tuple[Piece, ...]], way: Allowance, plain: _Spread) -> list[_Partition]:
+    """Every partition of a demand under one way to spend, the best first; the plain one unless another is better.
+
+    Their pieces serve the same statistics, so that each has the same part of the budget in all.
+    """
+    found = []
+    for pieces in each:
+        shares = plain.shares(pieces, way)
+        listed = tuple(piece.candidates(way.shared(share)) for piece, share in zip(pieces, shares, strict=True))
+        found.append(_Partition(pieces=pieces, candidates=listed))
+    least = found[0].score - _BETTER
+    return sorted(found, key=lambda one: one.score if one.score < least else math.inf)
+
+
+def _listed(
+    chosen: _Partition, plain: Sequence[Piece], every: Sequence[Sequence[_Partition]]
+) -> list[tuple[Piece, tuple[Candidate, ...]]]:
+    """The pieces that are taken, those of the plain partition, and every histogram; each once, with all candidates."""
+    histograms = (piece for one in every[0] for piece in one.pieces if piece.together)
+    shown: dict[tuple[object, ...], Piece] = {}
+    for piece in (*chosen.pieces, *plain, *histograms):
+        shown.setdefault((piece.statistics, piece.together), piece)
+    found: dict[Piece, list[Candidate]] = {piece: [] for piece in shown.values()}
+    for of_way in every:
+        for one in of_way:
+            for piece, candidates in zip(one.pieces, one.candidates, strict=True):
+                if piece in found:
+                    found[piece] += candidates
+    return [(piece, tuple(candidates)) for piece, candidates in found.items()]
+
+
+def _cheapest(
+    each: Sequence[tuple[Piece, ...]], law: Law, wanted: Wanted, contract: Contract
+) -> tuple[tuple[Piece, ...], ...]:
+    """The partition that needs the least for the wanted errors."""
+    one = Allowance(law=law, loss=Fraction(1))
+    return (min(each, key=lambda pieces: sum(losses_for(pieces, one, wanted, contract), Fraction(0))),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,13 +278,13 @@ class _Spread:
         """What is served in all: each statistic, and each text whose keys are found."""
         return sum(len(piece.statistics) for piece in self.pieces) + self.finding
 
-    def shares(self, way: Allowance) -> tuple[Fraction, ...]:
-        """The share of each piece."""
-        counts = [len(piece.statistics) for piece in self.pieces]
+    def shares(self, of: Sequence[Piece], way: Allowance) -> tuple[Fraction, ...]:
+        """The share of each of these pieces: all of a demand's, in any partition where no errors are wanted."""
         if self.wanted is None:
-            return tuple(Fraction(count, self.total) for count in counts)
-        losses = losses_for(self.pieces, way, self.wanted, self.contract)
-        return tuple(Fraction(sum(counts), self.total) * loss / sum(losses) for loss in losses)
+            return tuple(Fraction(len(piece.statistics), self.total) for piece in of)
+        losses = dict(zip(self.pieces, losses_for(self.pieces, way, self.wanted, self.contract), strict=True))
+        served = Fraction(self.total - self.finding, self.total)
+        return tuple(served * losses[piece] / sum(losses.values()) for piece in of)
 
     def needed(self, currency: Currency) -> Fraction:
         """The least budget that keeps to the wanted errors: an ε, or a ρ."""

@@ -107,7 +107,7 @@ def strategy_lines(design: Design) -> tuple[StrategyLine, ...]:
     """Every candidate of every piece, those taken first."""
     lines = []
     for designed, piece, candidates in design.listed:
-        taken = designed.taken[designed.pieces.index(piece)]
+        taken = designed.taken[designed.pieces.index(piece)] if piece in designed.pieces else None
         for candidate in sorted(candidates, key=lambda one: (one is not taken, one.score)):
             for statistic, expected in zip(piece.statistics, candidate.expected, strict=True):
                 lines.append(_line(statistic, candidate.name, expected.text(), candidate is taken))

@@ -18,6 +18,7 @@ from discreet.measure.bounds import PartProof
 from discreet.measure.distinct import DistinctCount
 from discreet.measure.favourites import ChosenKeys, Favourites
 from discreet.measure.found import Found, FoundKeys
+from discreet.measure.intervals import CountedIntervals
 from discreet.measure.noisy import Measurement, NoisyVector
 from discreet.measure.part import Part, Released
 from discreet.measure.places import CountedPlaces, Places
@@ -52,6 +53,9 @@ def _invented(part: Part) -> Released:
             return FoundKeys(found=part, keys=keys, contract=contract, parts=tuple(map(_invented, parts)))
         case Places():
             return CountedPlaces(places=part, counts=_vector(part.measurement))
+        case CountedIntervals():
+            (finest,) = _vector(part.finest).integers
+            return NoisyVector(measurement=part, integers=part.added(finest))
         case Measurement():
             return _vector(part)
     raise AssertionError(type(part))

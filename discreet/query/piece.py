@@ -23,7 +23,7 @@ from discreet.measure.favourites import ChosenKeys, prepare_favourites
 from discreet.measure.groups import axis_of
 from discreet.measure.noisy import Measurement, prepare
 from discreet.measure.part import Part, Released
-from discreet.measure.places import CountedPlaces, prepare_places
+from discreet.measure.places import CountedPlaces, Places, prepare_places
 from discreet.measure.plan import Persons as PersonsOf
 from discreet.measure.plan import Plan
 from discreet.measure.ranks import ChosenRanks, End, levels_of, prepare_ranks
@@ -39,12 +39,24 @@ from discreet.query.strategy import Expected, Strategy, strategies
 from discreet.query.way import Combination, Reading, settled
 from discreet.query.words import statistic_text
 
-__all__ = ["Candidate", "Piece", "pieces_of", "settled_recipe"]
+__all__ = [
+    "COUNTS_AT_MOST",
+    "OF_RANK",
+    "PLACES_AT_MOST",
+    "Candidate",
+    "Intervals",
+    "Piece",
+    "Reads",
+    "is_end",
+    "note_of_counts",
+    "pieces_of",
+    "settled_recipe",
+]
 
 _NOTHING = -1e3
-_OF_RANK = "rows of rank, in 95 %"
+OF_RANK = "rows of rank, in 95 %"
 # Beyond, a count of each place would err more than a choice by rank, or take long.
-_PLACES_AT_MOST, _COUNTS_AT_MOST = 1 << 10, 1 << 16
+PLACES_AT_MOST, COUNTS_AT_MOST = 1 << 10, 1 << 16
 Reads = Callable[[Released], Sequence[object]]
 Intervals = Callable[[Released, Fraction], Sequence[tuple[Fraction, Fraction]]]
 
@@ -74,10 +86,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """Statistics of one demand that one part measures, and the candidates for an allowance, the best first."""
+    """Statistics of one demand that one part measures, and the candidates for an allowance, the best first.
+
+    `together` says that they are all read off one histogram.
+    """
 
     statistics: tuple[Statistic, ...]
     candidates: Callable[[Allowance], tuple[Candidate, ...]]
+    together: bool = False
 
 
 def pieces_of(demand: Demand, contract: Contract) -> tuple[Piece, ...]:
@@ -211,7 +227,7 @@ def _ranks(demand: Demand, contract: Contract, wanted: tuple[Rank, ...]) -> Piec
         return Candidate(
             name="exponential mechanism on ranks",
             allowance=allowance,
-            expected=tuple(Expected(off, per_row=False, unit=_OF_RANK) for _ in wanted),
+            expected=tuple(Expected(off, per_row=False, unit=OF_RANK) for _ in wanted),
             build=lambda: part,
             reads={one: _reading_of_rank(at) for at, one in enumerate(wanted)},
             notes=tuple(
@@ -227,9 +243,9 @@ def _ranks(demand: Demand, contract: Contract, wanted: tuple[Rank, ...]) -> Piec
 def _countable(demand: Demand, contract: Contract, value: Value) -> bool:
     """Whether a value's places in all cells are few enough to count each, and all of them are known."""
     places = span_of(value, contract).width + 1
-    if demand.found or not 2 <= places <= _PLACES_AT_MOST:
+    if demand.found or not 2 <= places <= PLACES_AT_MOST:
         return False
-    return places * math.prod(axis_of(group, contract).size for group in demand.by) <= _COUNTS_AT_MOST
+    return places * math.prod(axis_of(group, contract).size for group in demand.by) <= COUNTS_AT_MOST
 
 
 def _counted(demand: Demand, contract: Contract, wanted: Sequence[Rank], allowance: Allowance) -> Candidate:
@@ -247,15 +263,19 @@ def _counted(demand: Demand, contract: Contract, wanted: Sequence[Rank], allowan
     return Candidate(
         name=f"read off a histogram of {part.places} values, {allowance.law} noise",
         allowance=allowance,
-        expected=tuple(Expected(off[one], per_row=False, unit=_OF_RANK) for one in wanted),
+        expected=tuple(Expected(off[one], per_row=False, unit=OF_RANK) for one in wanted),
         build=lambda: part,
         reads={one: _reading_of_counts(one) for one in wanted},
         intervals={one: _interval_of_counts(one) for one in wanted},
-        notes=tuple(
-            f"{statistic_text(one)} is read off noisy counts of {part.places} values: in 95 of 100 cells its rank is "
-            f"at most {off[one]:,.1f} rows from the one aimed at."
-            for one in wanted
-        ),
+        notes=tuple(note_of_counts(one, part) for one in wanted),
+    )
+
+
+def note_of_counts(rank: Rank, places: Places) -> str:
+    """What is known of a quantile that is read off counts, in words."""
+    return (
+        f"{statistic_text(rank)} is read off noisy counts of {places.places} values: in 95 of 100 cells its rank is "
+        f"at most {places.ranks_off(rank.q):,.1f} rows from the one aimed at."
     )
 
 
@@ -327,6 +347,11 @@ def _reading_of_keys(statistic: Most, contract: Contract) -> Reads:
         return [", ".join("NULL" if shown[at] is None else str(shown[at]) for at in cell) for cell in released.places]
 
     return reads
+
+
+def is_end(rank: Rank) -> bool:
+    """Whether it is a least or a largest value."""
+    return _end(rank) is not None
 
 
 def _end(rank: Rank) -> End | None:

@@ -32,7 +32,7 @@ from discreet.query.allowance import Allowance
 from discreet.query.recipe import Primitive, Recipe
 from discreet.query.way import Combination, Way, ways
 
-__all__ = ["Expected", "Strategy", "strategies"]
+__all__ = ["Expected", "Strategy", "expected_of", "noise_deviation", "strategies"]
 
 _ROWS = 1000.0
 _PLACES = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
@@ -150,8 +150,13 @@ def _shares(way: Way, recipes: Sequence[Recipe]) -> tuple[Fraction, ...]:
 
 def _deviation(cost: _Costed, allowance: Allowance, share: float) -> float:
     """The standard deviation of one number's noise."""
+    return noise_deviation(cost.l1, cost.l2, allowance, share)
+
+
+def noise_deviation(l1: float, l2: float, allowance: Allowance, share: float) -> float:
+    """That of a share of an allowance for what one unit moves so far, in first and second norm."""
     loss = float(allowance.loss) * share
-    return math.sqrt(2) * cost.l1 / loss if allowance.law == "laplace" else cost.l2 / math.sqrt(2 * loss)
+    return math.sqrt(2) * l1 / loss if allowance.law == "laplace" else l2 / math.sqrt(2 * loss)
 
 
 def _expected(
@@ -170,6 +175,14 @@ def _expected(
     with np.errstate(over="ignore"):
         squares = sum(((slope * deviations[aggregate]) ** 2 for (aggregate, _), slope in moved.items()), np.zeros(1))
         deviation = math.sqrt(float(np.mean(squares)))
+    return Expected(deviation if recipe.linear else deviation * _ROWS, per_row=not recipe.linear)
+
+
+def expected_of(recipe: Recipe, contract: Contract, covariance: np.ndarray) -> Expected:
+    """The same for a recipe whose primitives err together, with that covariance."""
+    slopes = np.stack(_gradients(recipe, contract))
+    squares = np.einsum("ip,ij,jp->p", slopes, covariance, slopes)
+    deviation = math.sqrt(max(0.0, float(np.mean(squares))))
     return Expected(deviation if recipe.linear else deviation * _ROWS, per_row=not recipe.linear)
 
 

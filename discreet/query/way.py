@@ -31,11 +31,12 @@ _ROWS = Primitive("rows")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One reading of an aggregate, times a factor."""
+    """One reading of an aggregate, times a factor; or, with `weights`, a sum of its numbers, each times its own."""
 
     aggregate: Aggregate
     name: str
     factor: Fraction = Fraction(1)
+    weights: tuple[Fraction, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

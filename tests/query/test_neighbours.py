@@ -31,6 +31,7 @@ from discreet.measure.distinct import DistinctCount, prepare_distinct
 from discreet.measure.expression import Column
 from discreet.measure.favourites import Favourites
 from discreet.measure.groups import Each
+from discreet.measure.intervals import CountedIntervals
 from discreet.measure.noisy import Measurement
 from discreet.measure.part import Part
 from discreet.measure.places import Places
@@ -144,6 +145,10 @@ _TOGETHER = (
     "SELECT g, COUNT(DISTINCT p) FROM t GROUP BY g",
     "SELECT AVG(v) FROM (SELECT x + k AS v, g AS h FROM t WHERE b) WHERE h = 'a' AND v > 0",
     "WITH u AS (SELECT k AS x, x AS k FROM t) SELECT SUM(x), SUM(k) FROM u WHERE x > 1",
+    "SELECT COUNT(*), COUNT_IF(x > 0), COUNT_IF(x > 1), COUNT_IF(x IS NULL), COUNT_IF(x < -0.5), SUM(x) FROM t",
+    "SELECT g, AVG(w), MEDIAN(w), QUANTILE_DISC(w, 0.2), COUNT_IF(w > 2), STDDEV(w) FROM t WHERE b GROUP BY g",
+    f"SELECT {', '.join(f'COUNT_IF(k <= {at}) AS k{at + 3}' for at in range(-3, 7))}, COUNT(*) FROM t",
+    f"SELECT {', '.join(f'COUNT_IF(x <= {at / 2}) AS x{at + 2}' for at in range(-2, 6))} FROM t WHERE z IS NULL",
 )
 
 
@@ -237,6 +242,12 @@ def read(part: Part, world: World, wide: Contract) -> list[tuple[np.ndarray, int
             )
             rows = world.engine.integers(among_values._select(world.table))
             return [(among_values._counted(rows), among_values.proof.bits)]
+        case CountedIntervals():
+            plan = replace(part.finest.plan, by=(by, *part.finest.plan.by))
+            proof = prove(plan, wide)
+            (finest,) = vectors(world.engine.integers(compiled(plan, wide, world.table, proof)), proof)
+            tables = replace(part, proof=replace(part.proof, cells=part.proof.cells * world.bases * world.contents))
+            return [(one, proof.bits) for one in tables.added(finest)]
         case Measurement() | Places():
             plan = replace(part.plan, by=(by, *part.plan.by))
         case _:
@@ -293,6 +304,14 @@ def test_quantiles_together_are_read_off_counts() -> None:
     assert sum(isinstance(part, Places) for design in designs for part in design.parts) >= 3
 
 
+def test_statistics_of_one_column_are_read_off_histograms_and_trees() -> None:
+    """So that the neighbours above are also those of intervals, at one level and at several."""
+    agreed = contract("row", Adjacency.ADD_REMOVE)
+    designs = [design_of([parse(text, lambda _: agreed)], agreed, "pure", epsilon=1) for text in _TOGETHER[-4:]]
+    levels = [len(part.levels) for design in designs for part in design.parts if isinstance(part, CountedIntervals)]
+    assert levels.count(1) >= 3
+
+
 def test_planted_bugs_turn_red(world: tuple[str, World], monkeypatch: pytest.MonkeyPatch) -> None:
     unit, tables = world
     asked = "SELECT SUM(k + 10), SUM(k), SUM(x) FROM t WHERE x > 0 OR x IS NULL"
@@ -315,7 +334,9 @@ def test_planted_bugs_turn_red(world: tuple[str, World], monkeypatch: pytest.Mon
     with monkeypatch.context() as patch:  # a histogram of replaced rows taken for one of added rows
         patch.setattr(bounds._UnitReach, "replaces", False)
         assert red()
-    asked = "SELECT SUM(k + 10), SUM(k), SUM(x) FROM t WHERE x > 0 OR x IS NULL"
+    # Of two columns each, so that no histogram serves them.
+    asked = "SELECT SUM(k + w + 10), SUM(k + w), SUM(x + w) FROM t WHERE x > 0 OR x IS NULL"
+    assert not red()
     with monkeypatch.context() as patch:  # a filter that nobody thought of
         patch.setattr(bounds, "_surely", lambda *_: True)
         assert red() or unit == "person"
