@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import exp
+from typing import cast
 
 import pytest
 
@@ -38,6 +39,24 @@ def test_an_enclosed_law_tells_no_less_and_hardly_more(sigma_squared: Fraction, 
     found = excess(laws[1], laws[0], odds_below(epsilon))
     assert low <= found
     assert found <= high + Fraction(1, 10**8)
+
+
+class Crude:
+    """Noise of which chances and tails are known to a factor of two only."""
+
+    def chance(self, k: int) -> tuple[Fraction, Fraction]:
+        return Fraction(1, 64 + k), Fraction(1, 32)
+
+    def tail(self, k: int) -> tuple[Fraction, Fraction]:
+        return Fraction(1, 16 + k), Fraction(1, 8)
+
+
+def test_an_enclosed_law_takes_the_lower_end_of_all_that_is_known() -> None:
+    law = enclosed_law(1, cast("GaussianNoise", Crude()), reach=2)
+    exact = {-2: Fraction(1, 19), -1: Fraction(1, 62), 0: Fraction(1, 63), 1: Fraction(1, 64), 2: Fraction(1, 17)}
+    for place, chance in exact.items():
+        assert chance - Fraction(1, 2**100) < law[place] <= chance
+    assert law["left open at 1"] == 1 - sum(law[place] for place in exact)
 
 
 def test_odds_are_those_of_epsilon_rounded_down() -> None:
