@@ -24,7 +24,9 @@ from discreet.attacks.four_ways import FourWays, Survey, attack_four_ways
 from discreet.curator import Curator
 from discreet.data.load import ReadOptions
 from discreet.draw import Block, Callout, Heading, Page, Paragraph
+from discreet.draw.format import written
 from discreet.errors import DiscreetError, FolderError
+from discreet.evaluation.explanation import explain
 from discreet.evaluation.report import exposure_page
 from discreet.randomness import SeededBits
 
@@ -123,15 +125,20 @@ def _asked(curator: Curator, progress: Callable[[str], None]) -> Section:
     progress("asking in SQL")
     answer = curator.sql(_QUESTION, epsilon=_EPSILON).run()
     people = answer.columns[1]
-    men, women = people.values
+    men, women = (written("count", value) for value in people.values if isinstance(value, int))
     low, high = people.errors[0].low, people.errors[0].high
     assert low is not None
     assert high is not None
     give = (high - low) / 2
+    meaning = explain(_EPSILON)
+    _, believed = meaning.belief
     sentences = (
         f"Asked in SQL, with ε = {_EPSILON}: {_QUESTION}",
-        f"Answered: {men:,} men and {women:,} women, give or take {give:,.0f} in 95 of 100 answers.",
+        f"Answered: {men} men and {women} women, give or take {written('count', round(give))} in 95 of 100 answers.",
         *answer.payment(),
+        f"ε (epsilon) is the price of an answer: it bounds what that tells about any one person. What was thought "
+        f"{written('share', float(meaning.prior))} likely of somebody is thought at most {written('share', believed)} "
+        "likely after it.",
     )
     chart = answer.chart()
     blocks: tuple[Block, ...] = (

@@ -17,6 +17,7 @@ from discreet.budget import (
     keep_ledger_at,
     ledger_of,
     open_population,
+    population_of,
     require_one_meaning,
     require_same_persons,
     require_server,
@@ -193,6 +194,10 @@ class Holdings(StoredTables):
                 self._record(table, record.version, file, _NOWHERE, record.options, keep=record)
             self._put_in_force(table, agreed, other_persons, (record.source, record.source_seal))
         return agreed
+
+    def has_budget(self, contract: Contract) -> bool:
+        """Whether the population that a contract speaks of has an account to charge."""
+        return population_of(contract) in {account.key for account in self.ledger.accounts()}
 
     def refresh(
         self,

@@ -33,6 +33,7 @@ import datetime
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import sqlalchemy as sa
@@ -365,7 +366,8 @@ def _account(known: Standing, key: AccountKey) -> Account:
         names = sorted(one.name for one in known.accounts if one.kind is Kind.POPULATION)
         # Who else may ask is nobody's business; populations stand in every contract.
         right = f"there is {', '.join(names[:12]) or 'none'}" if key.kind is Kind.POPULATION else "the keeper opens it"
-        raise UnknownNameError(str(key), found="no such account", right=right, step="open it first")
+        opening = f"discreet ledger open {key.kind} {quote(key.name)} --epsilon 3 --reason WHY"
+        raise UnknownNameError(str(key), found="no such account", right=right, step=opening)
     return found
 
 

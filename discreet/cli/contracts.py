@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -171,3 +172,6 @@ def declare(
     for warning in agreed.warnings:
         say(f"Note: {plain(warning)}")
     say(f"The contract of {agreed.table} is in force. Next: discreet contract check {agreed.table}")
+    if not held.has_budget(agreed):
+        opening = f"discreet ledger open population {quote(agreed.whose)} --epsilon 3 --reason WHY"
+        say(f"Questions need a budget: {opening}")

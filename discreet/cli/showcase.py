@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +16,7 @@ __all__ = ["demo"]
 
 
 def demo(
-    once: Annotated[bool, typer.Option("--once", help="End when it is done instead of serving.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Say no more when the report is written.")] = False,
     folder: Annotated[
         Path, typer.Option("--folder", metavar="DIR", help="Where the demonstration keeps its things.")
     ] = Path("discreet-demo"),
@@ -24,7 +26,12 @@ def demo(
         shown = demonstrate(folder, progress=phase)
     show_text("\n".join(shown.sentences))
     if not once:
-        say("Nothing is served yet: the report is a file.")
+        say("The report is a file, to open in a browser.")
     office = folder / "office"
-    say(f'Ask on: discreet ask "SELECT COUNT(*) FROM census WHERE AGEP > 90" --epsilon 0.5 --curator {office}')
+    say(f'Ask on: {_called()} ask "SELECT COUNT(*) FROM census WHERE AGEP > 90" --epsilon 0.5 --curator {office}')
     show_text(f"Report: {shown.report}")
+
+
+def _called() -> str:
+    """What calls the product in the reader's shell: the command, where it is found, else this Python."""
+    return "discreet" if shutil.which("discreet") else f"{sys.executable} -m discreet"

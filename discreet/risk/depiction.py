@@ -93,7 +93,10 @@ def combinations_grid(combinations: Combinations) -> Grid:
 def special_grid(combinations: Combinations) -> Grid:
     """Records with a special unique, by the columns it takes and by the column it needs."""
     rows = (
-        *((f"{size} column{'s' * (size > 1)} suffice", count) for size, count in combinations.by_size),
+        *(
+            ("1 column suffices" if size == 1 else f"{size} columns suffice", count)
+            for size, count in combinations.by_size
+        ),
         *((f"one needs {name}", count) for name, count in combinations.by_column),
     )
     shares = tuple((what, count, share(count, combinations.records)) for what, count in rows)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -259,3 +261,35 @@ def test_demo_prints_where_its_report_is(tmp_path: Path, capsys: pytest.CaptureF
     assert main(["demo", "--once", "--folder", str(tmp_path / "demo")]) == 0
     last = capsys.readouterr().out.strip().splitlines()[-1]
     assert Path(last.removeprefix("Report: ")).is_file()
+
+
+def test_demo_says_what_to_type_where_the_command_is_not_on_the_path(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["demo", "--folder", str(tmp_path / "demo")]) == 0
+    said = capsys.readouterr()
+    assert f"Ask on: {sys.executable} -m discreet ask" in said.err
+    assert "ε (epsilon) is the price of an answer" in said.out
+
+
+def test_a_contract_without_a_budget_says_how_to_open_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "people.csv").write_text("age\n30\n40\n")
+    contract = tmp_path / "people.yaml"
+    contract.write_text(
+        "table: people\npopulation: some people\nunit: row\ncolumns:\n  age: {type: integer, low: 0, high: 100}\n"
+    )
+    assert main(["init", str(tmp_path / "held")]) == 0
+    monkeypatch.chdir(tmp_path / "held")
+    assert main(["add", str(tmp_path / "people.csv")]) == 0
+    assert main(["contract", "declare", str(contract)]) == 0
+    opening = "discreet ledger open population 'some people' --epsilon 3 --reason WHY"
+    assert f"Questions need a budget: {opening}" in capsys.readouterr().err
+    assert main(["ask", "SELECT COUNT(*) FROM people", "--epsilon", "1"]) == 2
+    assert f"Next: {opening}" in capsys.readouterr().err
+    assert main([*shlex.split(opening)[1:-1], "why"]) == 0
+    assert main(["contract", "declare", str(contract)]) == 0
+    assert "need a budget" not in capsys.readouterr().err
+    assert main(["ask", "SELECT COUNT(*) FROM people", "--epsilon", "1"]) == 0

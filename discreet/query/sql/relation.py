@@ -146,7 +146,7 @@ def _contract(node: Any, place: Place) -> Contract:
             place.written.where(node),
             found=f"there is no table {shown(node.name)}",
             right=error.right,
-            step="name one of the curator's tables",
+            step=error.step,
         ) from None
     with place.written.at(node):
         contract.require_declared()
