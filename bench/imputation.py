@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 import numpy.typing as npt
@@ -56,18 +58,21 @@ def _sweeps() -> Record:
 
 
 def _large() -> Iterator[Record]:
-    """A hundred thousand records, two columns perturbed, five copies; and how far memory rose."""
-    columns = read_columns({f"x{at}": column.tolist() for at, column in enumerate(_mixed(100_000))})
-    before, start = _peak(), cpu_seconds()
+    """A hundred thousand records, two columns perturbed, five copies; in a process of its own, whose memory is its."""
+    with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as fresh:
+        spent, peak = fresh.submit(_copied, 100_000).result()
+    task = "DA-MI n=100,000 p=10, 5 copies"
+    yield Record(task=task, ours=spent, unit="CPU s", bar=600, barred="ours")
+    yield Record(task=f"{task}: peak memory", ours=peak, unit="MB", bar=2000, barred="ours")
+
+
+def _copied(rows: int) -> tuple[float, float]:
+    """CPU seconds for five copies, and the peak of this process's memory in megabytes."""
+    columns = read_columns({f"x{at}": column.tolist() for at, column in enumerate(_mixed(rows))})
+    start = cpu_seconds()
     copies = synthesize_augmented(columns, perturb=["x0", "x5"], copies=5)
     spent = cpu_seconds() - start
     values = np.array(copies.frames[0]["x0"])
     if abs(float(np.corrcoef(values, columns.column("x1").values)[0, 1]) - _CORRELATION) > 0.03:
         raise ValueError("the copy lost the planted correlation")
-    task = "DA-MI n=100,000 p=10, 5 copies"
-    yield Record(task=task, ours=spent, unit="CPU s", bar=600, barred="ours")
-    yield Record(task=f"{task}: peak memory", ours=max(_peak(), before), unit="MB", bar=2000, barred="ours")
-
-
-def _peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
