@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import exp
 from typing import cast
 
 import pytest
 
+from discreet.mechanisms import divergence
 from discreet.mechanisms.certificate import odds_below
 from discreet.mechanisms.continuous import analytic_gaussian_sigma
 from discreet.mechanisms.noise import GaussianNoise, enclosed_law
@@ -57,6 +58,25 @@ def test_an_enclosed_law_takes_the_lower_end_of_all_that_is_known() -> None:
     for place, chance in exact.items():
         assert chance - Fraction(1, 2**100) < law[place] <= chance
     assert law["left open at 1"] == 1 - sum(law[place] for place in exact)
+
+
+def test_delta_of_wide_noise_is_rounded_outwards_from_a_crude_strip_and_a_crude_tail(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each enclosure made wider by a percent must move both ends of δ outwards."""
+    noise, epsilon = GaussianNoise(Fraction(10**18)), Fraction(1, 10**9)
+    low, high = noise.delta(sensitivity=1, epsilon=epsilon)
+    for name in ("gaussian_between", "gaussian_tail"):
+        right = getattr(divergence, name)
+
+        def crude(*given: object, right: Callable[..., tuple[Fraction, Fraction]] = right) -> tuple[Fraction, Fraction]:
+            least, most = right(*given)
+            return least * Fraction(99, 100), most * Fraction(101, 100)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(divergence, name, crude)
+            least, most = noise.delta(sensitivity=1, epsilon=epsilon)
+        assert least < low <= high < most
 
 
 def test_odds_are_those_of_epsilon_rounded_down() -> None:
