@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import hypot, lcm, prod
+from statistics import NormalDist
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,10 +21,18 @@ from discreet.mechanisms.samplers import draw_many
 from discreet.query.joint import half_width_of_sum
 from discreet.query.recipe import Primitive
 from discreet.query.term import Numbers
-from discreet.query.way import Combination
+from discreet.query.way import Combination, Reading
 from discreet.randomness import Bits, SeededBits
 
 __all__ = ["Linear", "Sums"]
+
+# Beyond so many numbers, those that make up less than that part of the variance of each sum are drawn together.
+_MANY, _LITTLE = 64, 1 / 64
+# Of more numbers than these, the law of a sum is near enough to normal for a correction by its fourth moment.
+_FEW = 8
+_NORMAL, _FINE = NormalDist(), 1 << 20
+_TAILS = 3.0  # excess kurtosis of Laplace noise
+_Key: TypeAlias = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,27 +90,46 @@ class Sums:
         return hypot(*(slope * float(noise.standard_deviation) for slope, noise in self._weighted(weights)))
 
     def weighted_half_width(self, weights: Mapping[Primitive, float], coverage: Fraction) -> float | None:
-        """Half the interval of a weighted sum of primitives, from the law of its noise; None where steps are coarse."""
-        return half_width_of_sum(self._weighted(weights), float(coverage))
+        """Half the interval of a weighted sum of primitives, from the law of its noise; None where few steps are
+        coarse."""
+        weighted = self._weighted(weights)
+        half = half_width_of_sum(weighted, float(coverage))
+        return _half_width_of_many(weighted, float(coverage)) if half is None and len(weighted) > _FEW else half
 
     def errors(self, primitives: Sequence[Primitive], draws: int) -> dict[Primitive, Numbers]:
         """Errors as they could have been: draws of the noise behind each primitive, together.
 
         They are drawn from bits of their own that repeat, so that one answer always shows one error; nothing that is
-        released comes from them.
+        released comes from them. Of many numbers those that matter little by themselves are drawn as normal together.
         """
-        bits = SeededBits(0)
-        drawn: dict[tuple[int, int, int], Numbers] = {}
-        found = {}
-        for primitive in primitives:
-            error = np.zeros(draws)
-            for place, part, at, factor in self._numbers(primitive):
-                key = place, part, at
-                if key not in drawn:
-                    drawn[key] = self._drawn(place, part, draws, bits)
-                error = error + float(factor) * drawn[key]
-            found[primitive] = error
+        bits, factors = SeededBits(0), self._factors_of(primitives)
+        found = {primitive: np.zeros(draws) for primitive in primitives}
+        little = _of_little_weight(factors) if len(factors) > _MANY else frozenset()
+        for key, of_number in factors.items():
+            if key not in little:
+                drawn = draw_many(self._noise(key).sampler, draws, bits).astype(float)
+                for primitive, (factor, _) in of_number.items():
+                    found[primitive] = found[primitive] + factor * drawn
+        if little:
+            spread = np.array([[of[one][1] if one in of else 0.0 for one in primitives]
+                               for key, of in factors.items() if key in little])  # fmt: skip
+            together = _normal(spread, draws, bits)
+            found = {one: found[one] + error for one, error in zip(primitives, together, strict=True)}
         return found
+
+    def _factors_of(self, primitives: Sequence[Primitive]) -> dict[_Key, dict[Primitive, tuple[float, float]]]:
+        """Each noisy number behind the primitives: by what it is multiplied in each, and its deviation there."""
+        found: dict[_Key, dict[Primitive, tuple[float, float]]] = {}
+        for primitive in primitives:
+            for *key, factor in self._numbers(primitive):
+                place, part, at = key
+                noise = float(self._noise((place, part, at)).standard_deviation)
+                found.setdefault((place, part, at), {})[primitive] = float(factor), float(factor) * noise
+        return found
+
+    def _noise(self, key: _Key) -> LaplaceNoise | GaussianNoise:
+        place, part, _ = key
+        return self.measurements[place].noises[part]
 
     def _weighted(self, weights: Mapping[Primitive, float]) -> list[tuple[float, LaplaceNoise | GaussianNoise]]:
         """By what each noisy number is multiplied in a weighted sum of primitives, with its noise."""
@@ -110,22 +139,60 @@ class Sums:
                 totals[place, part, at] = totals.get((place, part, at), 0.0) + weight * float(factor)
         return [(slope, self.measurements[place].noises[part]) for (place, part, _), slope in totals.items() if slope]
 
-    def _drawn(self, place: int, part: int, draws: int, bits: Bits) -> Numbers:
-        """The noise of one number."""
-        return draw_many(self.measurements[place].noises[part].sampler, draws, bits).astype(float)
-
     def _numbers(self, primitive: Primitive) -> list[tuple[int, int, int, Fraction]]:
         """Which released numbers a primitive is made of, and by what they are multiplied."""
         totals: dict[tuple[int, int, int], Fraction] = {}
         for reading in self.sources[primitive].readings:
             place, part = self._place(reading.aggregate)
-            for at, factor in enumerate(self.measurements[place].factors(reading.name, part)):
+            factors = self._factors(reading, place, part)
+            for at, factor in enumerate(factors):
                 key = place, part, at
                 totals[key] = totals.get(key, Fraction(0)) + factor * reading.factor
         return [(*key, factor) for key, factor in totals.items() if factor]
+
+    def _factors(self, reading: Reading, place: int, part: int) -> Sequence[Fraction]:
+        measurement = self.measurements[place]
+        if reading.weights is None:
+            return measurement.factors(reading.name, part)
+        return [weight / (1 << measurement.proof.bits) for weight in reading.weights]
 
     def _place(self, aggregate: Aggregate) -> tuple[int, int]:
         for place, measurement in enumerate(self.measurements):
             if aggregate in measurement.plan.aggregates:
                 return place, measurement.plan.aggregates.index(aggregate)
         raise AssertionError(aggregate)
+
+
+def _half_width_of_many(weighted: Sequence[tuple[float, LaplaceNoise | GaussianNoise]], coverage: float) -> float:
+    """Half the interval of a sum of many noisy whole numbers: normal, corrected by the fourth moment (Cornish and
+    Fisher 1938), and half a step of the least one more."""
+    squares = [(weight * float(noise.standard_deviation)) ** 2 for weight, noise in weighted]
+    total = sum(squares)
+    if not total:
+        return 0.0
+    laplace = (one for one, (_, noise) in zip(squares, weighted, strict=True) if isinstance(noise, LaplaceNoise))
+    excess = _TAILS * sum((one / total) ** 2 for one in laplace)
+    z = _NORMAL.inv_cdf((1 + coverage) / 2)
+    wide = z + (z**3 - 3 * z) * excess / 24
+    return float(total**0.5 * wide + min(abs(weight) for weight, _ in weighted) / 2)
+
+
+def _of_little_weight(factors: Mapping[_Key, Mapping[Primitive, tuple[float, float]]]) -> frozenset[_Key]:
+    """The numbers that are a small part of the variance of every sum they stand in."""
+    totals: dict[Primitive, float] = {}
+    for of_number in factors.values():
+        for primitive, (_, deviation) in of_number.items():
+            totals[primitive] = totals.get(primitive, 0.0) + deviation**2
+    return frozenset(
+        key
+        for key, of_number in factors.items()
+        if all(deviation**2 <= _LITTLE * totals[one] for one, (_, deviation) in of_number.items())
+    )
+
+
+def _normal(spread: Numbers, draws: int, bits: Bits) -> Numbers:
+    """Normal draws, (columns, draws), of columns that have this spread over independent numbers, (numbers, columns)."""
+    values, vectors = np.linalg.eigh(spread.T @ spread)
+    count = len(values)
+    drawn = draw_many(GaussianNoise(Fraction(_FINE) ** 2).sampler, draws * count, bits).astype(float) / _FINE
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ drawn.reshape(count, draws))
