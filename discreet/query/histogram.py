@@ -71,7 +71,7 @@ from discreet.query.way import Combination, Reading
 __all__ = ["partitions_of"]
 
 _FAN_OUTS = (2, 4, 8, 16, 32)
-_TREE_FROM = 8
+_TREE_FROM, _STEPS_OF_SUMS = 8, 32
 # Squares of errors of larger weights are no floats.
 _LARGEST = 1 << 128
 
@@ -147,6 +147,11 @@ class _Grid:
         return tuple(one for one in self.statistics if isinstance(one, Rank))
 
     @property
+    def of_ranges(self) -> bool:
+        """Whether something is asked that is the same over many steps: a tree has no other use."""
+        return any(need.of not in (None, self.cut.column) for need in self.weights)
+
+    @cached_property
     def intervals(self) -> int:
         return axis_of(self.cut.group(self.contract), self.contract).size
 
@@ -193,11 +198,13 @@ def _grid(column: Column, statistics: Sequence[Statistic], demand: Demand, contr
 def _starts(column: Column, needs: Sequence[Primitive], contract: Contract, *, every: bool) -> tuple[int, ...] | None:
     """Where intervals begin: where values can change, if constants say it; else at every step, if these are few."""
     span = span_of(column, contract)
+    # Sums of the value alone are served by one mixture: a histogram can err less only where steps are few.
+    most = PLACES_AT_MOST if every or any(need.of not in (None, column) for need in needs) else _STEPS_OF_SUMS
     turns = None if every else _turns(need.of for need in needs if need.of is not None)
     if turns is not None:
         found = {math.ceil(one / span.step) for one in turns} | {math.floor(one / span.step) + 1 for one in turns}
         return (span.low, *sorted(one for one in found if span.low < one <= span.high))
-    return tuple(range(span.low, span.high + 1)) if span.width < PLACES_AT_MOST else None
+    return tuple(range(span.low, span.high + 1)) if span.width < most else None
 
 
 def _turns(parts: Iterable[Node]) -> set[Fraction] | None:
@@ -262,7 +269,7 @@ def _weighed_alike(
 def _piece(grid: _Grid, demand: Demand) -> Piece:
     def candidates(allowance: Allowance) -> tuple[Candidate, ...]:
         plain = _candidate(grid, demand, allowance, None)
-        if grid.ranks or grid.intervals < _TREE_FROM:
+        if grid.ranks or not grid.of_ranges or grid.intervals < _TREE_FROM:
             return (plain,)
         trees = (_candidate(grid, demand, allowance, one) for one in _FAN_OUTS if one < grid.intervals)
         return tuple(sorted((plain, min(trees, key=lambda one: one.score)), key=lambda one: one.score))
