@@ -23,9 +23,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import EntropyError
+from discreet.errors import ArgumentError, EntropyError
 
-__all__ = ["Bits", "Generator", "SeededBits", "SystemBits", "keyed_generator", "system_bits"]
+__all__ = ["Bits", "Generator", "SeededBits", "SystemBits", "keyed_generator", "require_fresh", "system_bits"]
 
 Words = npt.NDArray[np.uint64]
 # The type of a simulation's generator, under a name that modules may use which must not reach for the library's own.
@@ -128,6 +128,24 @@ def keyed_generator(seed: int | None = None) -> np.random.Generator:
     """A counter-based generator keyed by the operating system; a seed makes it repeatable, for tests only."""
     key = int.from_bytes(_entropy(32)[:16], "little") if seed is None else seed
     return np.random.Generator(np.random.Philox(key=key))
+
+
+def require_fresh(bits: Bits, *, teaching: bool) -> None:
+    """Refuse to draw a release from bits that can be repeated, unless it is marked as teaching material.
+
+    Given:   the bits that everything about to be released is drawn from.
+    Promise: what is released without a mark was drawn from the operating system's entropy.
+    Because: only its bits are certifiable; with others whoever releases must say `teaching`, and what comes out has
+             `certifiable` False, or, where it is a plain number, has the mark where it was asked for.
+    Tested:  tests/test_randomness.py::test_every_release_refuses_bits_that_can_be_repeated.
+    """
+    if not bits.certifiable and not teaching:
+        raise ArgumentError(
+            "bits",
+            found="bits that can be repeated",
+            right="a release is drawn from the operating system's entropy",
+            step="leave the seed out, or mark the output as teaching material",
+        )
 
 
 def _entropy(count: int) -> bytes:

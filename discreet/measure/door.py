@@ -24,10 +24,10 @@ from discreet.accounting.ledger import Charge, Grant, Ledger
 from discreet.data.contract import Contract
 from discreet.data.engines.base import Engine
 from discreet.data.table import StoredTable
-from discreet.errors import ArgumentError, NoResultError
+from discreet.errors import NoResultError
 from discreet.measure.joins import JoinedContract, JoinedTable, require_fan_out
 from discreet.measure.part import Part, Released
-from discreet.randomness import Bits
+from discreet.randomness import Bits, require_fresh
 
 __all__ = ["Measured", "event_of", "measure"]
 
@@ -64,13 +64,7 @@ def measure(
     teaching: bool = False,
 ) -> Measured:
     """Charge, read, noise, write down. `digest` names plan, budget and version for those who ask again."""
-    if not bits.certifiable and not teaching:
-        raise ArgumentError(
-            "bits",
-            found="bits that can be repeated",
-            right="a release is drawn from the operating system's entropy",
-            step="leave the seed out, or mark the output as teaching material",
-        )
+    require_fresh(bits, teaching=teaching)
     if isinstance(table, JoinedTable):
         require_fan_out(engine, table)
     for part in parts:

@@ -36,7 +36,7 @@ from discreet.measure.joins import table_names
 from discreet.measure.plan import Count, Plan, Total
 from discreet.mechanisms.choice import Method, choose
 from discreet.mechanisms.utility_score import Utility, share_of_epsilon, shortfall
-from discreet.randomness import Bits
+from discreet.randomness import Bits, require_fresh
 from discreet.secrecy import Confidential
 
 __all__ = ["ChosenKeys", "Favourites", "prepare_favourites"]
@@ -105,14 +105,11 @@ class Favourites:
 
     def release(self, engine: Engine, table: StoredTable, bits: Bits, *, teaching: bool = False) -> ChosenKeys:
         """Read exact scores, and choose in every cell."""
-        if not bits.certifiable and not teaching:
-            raise ArgumentError(
-                "bits", found="bits that can be repeated", right="a release needs fresh ones", step="leave the seed out"
-            )
+        require_fresh(bits, teaching=teaching)
         rows = engine.integers(compiled(self.plan, self.contract, table, self.proof))
         (exact,) = Confidential(vectors(rows, self.proof)).reveal(to="mechanism")
         cells = exact.reshape(-1, len(self.labels)).tolist()
-        return ChosenKeys(favourites=self, places=tuple(self._chosen(scores, bits) for scores in cells))
+        return ChosenKeys(favourites=self, places=tuple(self._chosen(scores, bits, teaching) for scores in cells))
 
     def restored(self, stored: Mapping[str, Any]) -> ChosenKeys:
         """What `ChosenKeys.as_json` wrote."""
@@ -126,7 +123,7 @@ class Favourites:
             self, contract=contract, proof=dataclasses.replace(self.proof, axes=axes, cells=cells)
         )
 
-    def _chosen(self, scores: list[int], bits: Bits) -> tuple[int, ...]:
+    def _chosen(self, scores: list[int], bits: Bits, teaching: bool = False) -> tuple[int, ...]:
         left, found = list(range(len(scores))), []
         for _ in range(self.count):
             utility = Utility(
@@ -135,7 +132,8 @@ class Favourites:
                 why="bounds.prove: how far one unit moves all scores together",
                 monotone=self.monotone,
             )
-            found.append(left.pop(choose(utility, self.epsilon / self.count, bits, method=self.method)))
+            epsilon = self.epsilon / self.count
+            found.append(left.pop(choose(utility, epsilon, bits, method=self.method, teaching=teaching)))
         return tuple(found)
 
 

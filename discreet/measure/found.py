@@ -23,6 +23,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import prod
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -48,7 +49,7 @@ from discreet.measure.part import Released
 from discreet.measure.plan import Count, Plan, width
 from discreet.measure.ranks import ChosenRanks, Ranks
 from discreet.mechanisms.partition import PartitionSelection
-from discreet.randomness import Bits
+from discreet.randomness import Bits, require_fresh
 
 __all__ = ["Found", "FoundKeys", "Within", "prepare_found", "unlisted"]
 
@@ -104,11 +105,8 @@ class Found:
 
     def release(self, engine: Engine, table: StoredTable, bits: Bits, *, teaching: bool = False) -> FoundKeys:
         """Find keys, then measure over them."""
-        if not bits.certifiable and not teaching:
-            raise ArgumentError(
-                "bits", found="bits that can be repeated", right="a release needs fresh ones", step="leave the seed out"
-            )
-        keys = tuple(self._shown(engine, table, text, bits) for text in self.texts)
+        require_fresh(bits, teaching=teaching)
+        keys = tuple(self._shown(engine, table, text, bits, teaching) for text in self.texts)
         contract, parts = self.over(keys)
         measured = tuple(
             _nothing(part) if not part.proof.cells else part.release(engine, table, bits, teaching=teaching)
@@ -138,10 +136,11 @@ class Found:
                 moved.append(part.over(contract, proof))  # type: ignore[arg-type]  # one of those that have it
         return contract, tuple(moved)
 
-    def _shown(self, engine: Engine, table: StoredTable, text: Text, bits: Bits) -> tuple[str, ...]:
+    def _shown(self, engine: Engine, table: StoredTable, text: Text, bits: Bits, teaching: bool) -> tuple[str, ...]:
         select = holders(self.plan, self.contract, table, self.proof, text, self.limit)
         rows = engine.texts(select).reveal(to="mechanism")
-        shown = sorted(key for key, count in rows if key is not None and self.selection.keep(int(count or 0), bits))
+        keep = partial(self.selection.keep, bits=bits, teaching=teaching)
+        shown = sorted(key for key, count in rows if key is not None and keep(int(count or 0)))
         # More cells than can be measured are cut by a rule that looks at what was released alone.
         others = prod(axis_of(group, self.parts[0].contract).size for group in self.by if not _is(group, text))
         return tuple(shown[: max(1, _CELLS_AT_MOST // max(1, others))])

@@ -48,7 +48,7 @@ from discreet.measure.span import Span, span_of
 from discreet.mechanisms.aim import Highest, Lowest, finest_share, ranks_off_the_end
 from discreet.mechanisms.ordered import Cells, Ordered
 from discreet.mechanisms.quantile import choose_quantile, choose_quantiles
-from discreet.randomness import Bits
+from discreet.randomness import Bits, require_fresh
 from discreet.secrecy import Confidential
 
 __all__ = ["ChosenRanks", "End", "Ranks", "levels_of", "prepare_ranks"]
@@ -130,14 +130,12 @@ class Ranks:
 
     def release(self, engine: Engine, table: StoredTable, bits: Bits, *, teaching: bool = False) -> ChosenRanks:
         """Read the weights on all places, and choose in every cell."""
-        if not bits.certifiable and not teaching:
-            raise ArgumentError(
-                "bits", found="bits that can be repeated", right="a release needs fresh ones", step="leave the seed out"
-            )
+        require_fresh(bits, teaching=teaching)
         data = Confidential(self._by_cell(engine.integers(self._select(table)))).reveal(to="mechanism")
         empty = Ordered.from_counts(np.zeros(0, np.int64), np.zeros(0, np.int64), Cells(0, self.places - 1))
         return ChosenRanks(
-            ranks=self, places=tuple(self._chosen(data.get(cell, empty), bits) for cell in range(self.proof.cells))
+            ranks=self,
+            places=tuple(self._chosen(data.get(cell, empty), bits, teaching) for cell in range(self.proof.cells)),
         )
 
     def restored(self, stored: Mapping[str, Any]) -> ChosenRanks:
@@ -164,12 +162,12 @@ class Ranks:
     def _off(self) -> int:
         return ranks_off_the_end(self._per_record, self.places)
 
-    def _chosen(self, data: Ordered, bits: Bits) -> tuple[int, ...]:
+    def _chosen(self, data: Ordered, bits: Bits, teaching: bool = False) -> tuple[int, ...]:
         epsilon, among = self._per_record, Adjacency.ADD_REMOVE
         if self.end is not None:
             aim = Lowest(self._off) if self.end == "min" else Highest(self._off)
-            return (choose_quantile(data, aim, epsilon=epsilon, adjacency=among, bits=bits).value,)
-        found = choose_quantiles(data, self.quantiles, epsilon=epsilon, adjacency=among, bits=bits)
+            return (choose_quantile(data, aim, epsilon=epsilon, adjacency=among, bits=bits, teaching=teaching).value,)
+        found = choose_quantiles(data, self.quantiles, epsilon=epsilon, adjacency=among, bits=bits, teaching=teaching)
         return tuple(answer.value for answer in found)
 
     def _select(self, table: StoredTable) -> exp.Select:

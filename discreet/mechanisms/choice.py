@@ -41,7 +41,14 @@ _WAYS = {
 }
 
 
-def choose(utility: Utility, epsilon: Epsilon, bits: Bits, *, method: Method = Method.PERMUTE_AND_FLIP) -> int:
+def choose(
+    utility: Utility,
+    epsilon: Epsilon,
+    bits: Bits,
+    *,
+    method: Method = Method.PERMUTE_AND_FLIP,
+    teaching: bool = False,
+) -> int:
     """The index of one candidate; its cost is `cost(epsilon)`, whatever is chosen.
 
     Given:   a utility whose declared sensitivity holds, a public ε, independent uniform bits.
@@ -49,7 +56,7 @@ def choose(utility: Utility, epsilon: Epsilon, bits: Bits, *, method: Method = M
     Because: each method promises it, and the method is public.
     Tested:  tests/mechanisms/test_choice.py::test_draws_in_powers_follow_the_law_that_certifies_them.
     """
-    return _WAYS[method][0](utility, epsilon, bits)
+    return _WAYS[method][0](utility, epsilon, bits, teaching=teaching)
 
 
 def law(utility: Utility, epsilon: Powers, *, method: Method = Method.PERMUTE_AND_FLIP) -> dict[int, Fraction]:

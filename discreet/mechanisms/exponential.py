@@ -35,7 +35,7 @@ from discreet.mechanisms.utility_score import (
     rational,
     share_of_epsilon,
 )
-from discreet.randomness import Bits
+from discreet.randomness import Bits, require_fresh
 
 __all__ = [
     "CountableUtility",
@@ -96,7 +96,7 @@ class CountableUtility:
         return (self.ceiling - envelope) / self.sensitivity, short / self.sensitivity
 
 
-def choose(utility: Utility, epsilon: Epsilon, bits: Bits) -> int:
+def choose(utility: Utility, epsilon: Epsilon, bits: Bits, *, teaching: bool = False) -> int:
     """The index of one candidate, by the exponential mechanism.
 
     Given:   a utility whose declared sensitivity holds, a public ε, independent uniform bits.
@@ -104,6 +104,7 @@ def choose(utility: Utility, epsilon: Epsilon, bits: Bits) -> int:
     Because: a neighbour changes each weight by at most e^(ε/2), and their sum by at most e^(ε/2) the other way.
     Tested:  tests/mechanisms/test_choice.py::test_certificate_of_the_exponential_mechanism.
     """
+    require_fresh(bits, teaching=teaching)
     steps, decay = utility.steps(epsilon)
     return weighted.choose(steps, decay, bits)
 
@@ -114,7 +115,7 @@ def law(utility: Utility, epsilon: Powers) -> dict[int, Fraction]:
     return dict(enumerate(weighted.law(steps, rational(decay))))
 
 
-def choose_point(runs: Utility, widths: Sequence[int], epsilon: Epsilon, bits: Bits) -> int:
+def choose_point(runs: Utility, widths: Sequence[int], epsilon: Epsilon, bits: Bits, *, teaching: bool = False) -> int:
     """The index of one grid point, where run i covers widths[i] points of equal score.
 
     Given:   widths that add up to the public number of grid points; at every single point the score is one that
@@ -123,6 +124,7 @@ def choose_point(runs: Utility, widths: Sequence[int], epsilon: Epsilon, bits: B
     Because: points of equal score weigh the same: a run weighs its width times that, and inside it all are equal.
     Tested:  tests/mechanisms/test_choice_ranges.py::test_runs_are_the_points_they_stand_for.
     """
+    require_fresh(bits, teaching=teaching)
     steps, decay = runs.steps(epsilon)
     run = weighted.choose(steps, decay, bits, multiplicities=widths)
     return int(sum(widths[:run])) + bits.below(int(widths[run]))
@@ -140,7 +142,7 @@ def law_runs(runs: Utility, widths: Sequence[int], epsilon: Powers) -> dict[int,
     }
 
 
-def choose_countable(utility: CountableUtility, epsilon: Epsilon, bits: Bits) -> int:
+def choose_countable(utility: CountableUtility, epsilon: Epsilon, bits: Bits, *, teaching: bool = False) -> int:
     """One whole number from 0 on, by the exponential mechanism.
 
     Given:   a utility whose declared sensitivity holds, with a public ceiling, decline and head.
@@ -149,6 +151,7 @@ def choose_countable(utility: CountableUtility, epsilon: Epsilon, bits: Bits) ->
              proposal with the weight of the rest leaves the weight of the score. No sum is ever formed.
     Tested:  tests/mechanisms/test_choice_ranges.py::test_countable_draws_follow_the_law.
     """
+    require_fresh(bits, teaching=teaching)
     decay = decay_of(epsilon).scaled(share_of_epsilon(monotone=utility.monotone))
     fall = utility.decline / utility.sensitivity
     while True:

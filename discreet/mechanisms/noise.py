@@ -29,7 +29,7 @@ from discreet.mechanisms.divergence import gaussian_delta, laplace_delta
 from discreet.mechanisms.samplers import DiscreteGaussian, DiscreteLaplace, draw, draw_many
 from discreet.mechanisms.spread import Bounds, gaussian_chance, gaussian_tail, laplace_chance, laplace_tail
 from discreet.mechanisms.tables import Integers
-from discreet.randomness import Bits
+from discreet.randomness import Bits, require_fresh
 
 __all__ = ["LIMIT", "GaussianNoise", "LaplaceNoise", "Noise", "Noisy", "enclosed_law", "law", "release"]
 
@@ -252,13 +252,7 @@ def release(value: int | Integers, noise: Noise, bits: Bits, *, teaching: bool =
         of noise that saturated beyond 2·LIMIT.
     Tested: tests/mechanisms/test_noise.py::test_answers_are_clamped_as_exact_noise_would_be
     """
-    if not bits.certifiable and not teaching:
-        raise ArgumentError(
-            "bits",
-            found="bits that can be repeated",
-            right="a release is drawn from the operating system's entropy",
-            step="leave the seed out, or mark the output as teaching material",
-        )
+    require_fresh(bits, teaching=teaching)
     if isinstance(value, np.ndarray):
         if value.dtype != np.int64:
             raise _not_whole(f"an array of {value.dtype}")

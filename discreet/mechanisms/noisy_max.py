@@ -23,12 +23,12 @@ from discreet.mechanisms import permute_and_flip
 from discreet.mechanisms.decay import Powers
 from discreet.mechanisms.samplers import Geometric, comparable, draw_many
 from discreet.mechanisms.utility_score import Epsilon, Utility, rational
-from discreet.randomness import Bits
+from discreet.randomness import Bits, require_fresh
 
 __all__ = ["choose", "law"]
 
 
-def choose(utility: Utility, epsilon: Epsilon, bits: Bits) -> int:
+def choose(utility: Utility, epsilon: Epsilon, bits: Bits, *, teaching: bool = False) -> int:
     """The index of the candidate with the highest noisy score.
 
     Given:   a utility whose declared sensitivity holds, a public ε, independent uniform bits.
@@ -37,10 +37,11 @@ def choose(utility: Utility, epsilon: Epsilon, bits: Bits) -> int:
              min(1, e^(−ε·k/(2Δ))), and a neighbour moves k by at most 2Δ (by Δ and at ε/Δ when monotone).
     Tested:  tests/mechanisms/test_choice.py::test_noisy_max_is_permute_and_flip.
     """
+    require_fresh(bits, teaching=teaching)
     steps, decay = utility.steps(epsilon)
     if not comparable(decay):
         # How fine the steps are follows from the scores: nothing may be refused, and the law is the same without noise.
-        return permute_and_flip.choose(utility, epsilon, bits)
+        return permute_and_flip.choose(utility, epsilon, bits, teaching=teaching)
     noise = draw_many(Geometric(decay), len(steps), bits).tolist()
     heights = [drawn - step for drawn, step in zip(noise, steps, strict=True)]
     highest = max(heights)

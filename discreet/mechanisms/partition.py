@@ -33,7 +33,7 @@ from discreet.mechanisms.decay import Decay, Powers, decay_of
 from discreet.mechanisms.samplers import DiscreteGaussian, DiscreteLaplace, comparable, draw
 from discreet.mechanisms.tails import GaussianLaw
 from discreet.mechanisms.utility_score import Epsilon, rational
-from discreet.randomness import Bits
+from discreet.randomness import Bits, require_fresh
 
 __all__ = ["PartitionSelection", "Reach", "StabilityThreshold", "laplace_threshold"]
 
@@ -183,7 +183,7 @@ class StabilityThreshold:
         lower, upper = self._reached(count) if count > 0 else (0, 0)
         return Fraction(lower, 1 << _PRECISION), Fraction(upper, 1 << _PRECISION)
 
-    def release(self, count: int, bits: Bits) -> int | None:
+    def release(self, count: int, bits: Bits, *, teaching: bool = False) -> int | None:
         """The noisy count of a key with that many rows, or None when the key stays hidden.
 
         Given:   the exact count of a key's rows, each person's bounded by `reach`; independent uniform bits.
@@ -191,10 +191,11 @@ class StabilityThreshold:
         Because: the noise is drawn as the law says that `delta` sums up, and the threshold is public.
         Tested:  tests/mechanisms/test_partition.py::test_releases_follow_their_chance.
         """
+        require_fresh(bits, teaching=teaching)
         noisy = count + draw(self.noise, bits)
         return noisy if count > 0 and noisy >= self.threshold else None
 
-    def keep(self, count: int, bits: Bits) -> bool:
+    def keep(self, count: int, bits: Bits, *, teaching: bool = False) -> bool:
         """Whether a key with that many rows is shown.
 
         Given:   what `release` is given.
@@ -202,7 +203,7 @@ class StabilityThreshold:
         Because: it tells less of the same output.
         Tested:  tests/mechanisms/test_partition.py::test_releases_follow_their_chance.
         """
-        return self.release(count, bits) is not None
+        return self.release(count, bits, teaching=teaching) is not None
 
     def law(self, count: int, beyond: int) -> dict[int | None, Fraction]:
         """The exact chance of being hidden (None), of each noisy count below `beyond`, and of that or more.
@@ -264,7 +265,7 @@ class PartitionSelection:
         chances = _chances(self.decay, self.delta)
         return chances[min(check.at_least("count", count, 0), len(chances) - 1)]
 
-    def keep(self, count: int, bits: Bits) -> bool:
+    def keep(self, count: int, bits: Bits, *, teaching: bool = False) -> bool:
         """Whether a key with that many persons is shown.
 
         Given:   the exact number of persons with that key, each counted once; independent uniform bits.
@@ -272,6 +273,7 @@ class PartitionSelection:
         Because: a uniform integer below the denominator falls below the numerator with that chance.
         Tested:  tests/mechanisms/test_partition.py::test_keys_are_kept_with_their_chance.
         """
+        require_fresh(bits, teaching=teaching)
         chance = self.probability(count)
         return bits.below(chance.denominator) < chance.numerator
 

@@ -20,12 +20,12 @@ from fractions import Fraction
 
 from discreet.mechanisms.decay import Powers
 from discreet.mechanisms.utility_score import Epsilon, Utility, rational
-from discreet.randomness import Bits
+from discreet.randomness import Bits, require_fresh
 
 __all__ = ["choose", "law"]
 
 
-def choose(utility: Utility, epsilon: Epsilon, bits: Bits) -> int:
+def choose(utility: Utility, epsilon: Epsilon, bits: Bits, *, teaching: bool = False) -> int:
     """The index of one candidate, by permute-and-flip.
 
     Given:   a utility whose declared sensitivity holds, a public ε, independent uniform bits.
@@ -34,6 +34,7 @@ def choose(utility: Utility, epsilon: Epsilon, bits: Bits) -> int:
              reaches k, with probability min(1, e^(−ε·k/(2Δ))), and a neighbour moves k by at most 2Δ.
     Tested:  tests/mechanisms/test_choice.py::test_certificate_of_permute_and_flip.
     """
+    require_fresh(bits, teaching=teaching)
     steps, decay = utility.steps(epsilon)
     chosen = None
     # All coins are flipped, so that how many there were tells nothing.

@@ -39,7 +39,7 @@ from discreet.mechanisms.aim import Aim, Limits, Quantile, finest_share
 from discreet.mechanisms.decay import Decay, Powers, decay_of
 from discreet.mechanisms.ordered import Cells, Integers, Ordered
 from discreet.mechanisms.utility_score import Epsilon
-from discreet.randomness import Bits
+from discreet.randomness import Bits, require_fresh
 
 __all__ = [
     "RankAnswer",
@@ -74,7 +74,14 @@ class Runs:
 
 
 def choose_quantile(
-    data: Ordered, aim: Aim, *, epsilon: Epsilon, adjacency: Adjacency, bits: Bits, tie_width: int = 0
+    data: Ordered,
+    aim: Aim,
+    *,
+    epsilon: Epsilon,
+    adjacency: Adjacency,
+    bits: Bits,
+    tie_width: int = 0,
+    teaching: bool = False,
 ) -> RankAnswer:
     """One cell, drawn with probability ∝ exp(−ε·distance/(2·sensitivity)).
 
@@ -84,6 +91,7 @@ def choose_quantile(
         distance among public neighbours of a cell, which has no larger sensitivity.
     Tested: tests/mechanisms/test_quantile.py::test_distance_moves_by_no_more_than_its_sensitivity
     """
+    require_fresh(bits, teaching=teaching)
     runs = _runs(data, aim, decay_of(epsilon), adjacency, tie_width)
     return RankAnswer(_drawn(bits, runs)[0][0], aim.text)
 
@@ -104,6 +112,7 @@ def choose_quantiles(
     bits: Bits,
     split: Sequence[Fraction] | None = None,
     tie_width: int = 0,
+    teaching: bool = False,
 ) -> tuple[RankAnswer, ...]:
     """Several quantiles, in ascending order, for one ε.
 
@@ -114,6 +123,7 @@ def choose_quantiles(
         most ε. A replaced record is one record less and one more: each level then draws with half its share.
     Tested: tests/mechanisms/test_quantile.py::test_several_quantiles_are_private
     """
+    require_fresh(bits, teaching=teaching)
     levels = _levels(decay_of(epsilon), shares_below, split, adjacency)
     ((values, _),) = _descend(data, tuple(shares_below), levels, tie_width, partial(_drawn, bits))
     return tuple(RankAnswer(value, Quantile(q).text) for value, q in zip(values, shares_below, strict=True))
@@ -136,7 +146,7 @@ def quantiles_law(
     return joint
 
 
-def choose_count(count: int, records: int, *, epsilon: Epsilon, bits: Bits) -> int:
+def choose_count(count: int, records: int, *, epsilon: Epsilon, bits: Bits, teaching: bool = False) -> int:
     """A number in {0, …, n}, drawn with probability ∝ exp(−ε·|z − count|/2).
 
     Given: 0 ≤ count ≤ n, and n public (replace-one).
@@ -144,6 +154,7 @@ def choose_count(count: int, records: int, *, epsilon: Epsilon, bits: Bits) -> i
     Because: |z − count| is how many records must change for the count to be z, and moves by at most 1.
     Tested: tests/mechanisms/test_verify.py::test_values_known_from_the_literature_and_by_hand
     """
+    require_fresh(bits, teaching=teaching)
     steps, decay = _count_steps(count, records, decay_of(epsilon))
     return weighted.choose(steps, decay, bits)
 

@@ -35,7 +35,7 @@ from discreet.mechanisms.channel import Channel
 from discreet.mechanisms.decay import Decay, Exponential, Powers, decay_of
 from discreet.mechanisms.uniform import LazyUniform, integers_below
 from discreet.mechanisms.utility_score import Epsilon, rational
-from discreet.randomness import Bits
+from discreet.randomness import Bits, require_fresh
 
 __all__ = ["Response", "Share"]
 
@@ -90,7 +90,7 @@ class Response:
             return PureDP(self.decay.rate)
         return PureDP(_logarithm_up(self.decay.base))
 
-    def answer(self, truth: int, bits: Bits) -> int:
+    def answer(self, truth: int, bits: Bits, *, teaching: bool = False) -> int:
         """One person's randomised answer.
 
         Given:   a true answer in 0 … categories − 1, and independent uniform bits.
@@ -98,9 +98,9 @@ class Response:
         Because: it is `answers` for one person.
         Tested:  tests/mechanisms/test_response.py::test_the_word_at_the_threshold_is_told_apart_by_more_bits.
         """
-        return int(self.answers(np.array([truth]), bits)[0])
+        return int(self.answers(np.array([truth]), bits, teaching=teaching)[0])
 
-    def answers(self, truths: npt.NDArray[np.integer], bits: Bits) -> Answers:
+    def answers(self, truths: npt.NDArray[np.integer], bits: Bits, *, teaching: bool = False) -> Answers:
         """Everyone's randomised answer, each drawn with bits of its own.
 
         Given:   true answers in 0 … categories − 1, one a person, and independent uniform bits.
@@ -109,6 +109,7 @@ class Response:
                  not keep it is shifted to one of the other categories, all equally likely.
         Tested:  tests/mechanisms/test_response.py::test_answers_follow_the_law.
         """
+        require_fresh(bits, teaching=teaching)
         honest = np.asarray(truths)
         whole = honest.dtype.kind in "iu" and honest.ndim == 1
         if not whole or (honest.size and not 0 <= honest.min() <= honest.max() < self.categories):

@@ -26,7 +26,7 @@ from discreet.errors import ArgumentError, BudgetError
 from discreet.mechanisms.decay import Decay, decay_of
 from discreet.mechanisms.samplers import DiscreteLaplace, comparable, draw
 from discreet.mechanisms.utility_score import Epsilon, rational
-from discreet.randomness import Bits
+from discreet.randomness import Bits, require_fresh
 
 __all__ = ["SparseVector", "Watch"]
 
@@ -55,7 +55,7 @@ class SparseVector:
         reach = self.positives * self.sensitivity * (1 if self.monotone else 2)
         return whole.scaled(share / self.sensitivity), whole.scaled((1 - share) / reach)
 
-    def start(self, bits: Bits) -> Watch:
+    def start(self, bits: Bits, *, teaching: bool = False) -> Watch:
         """A watch with its own noisy threshold; everything it will ever say costs ε together.
 
         Given:   answers of which one person moves each by at most the sensitivity, all the same way if monotone.
@@ -64,6 +64,7 @@ class SparseVector:
                  at most c positives then needs a shift of 2Δ of its own noise (price ε₂/c; Δ if monotone).
         Tested:  tests/mechanisms/test_choice_sparse.py::test_certificate_of_the_sparse_vector.
         """
+        require_fresh(bits, teaching=teaching)
         return Watch(self, bits)
 
     def law(self, answers: Sequence[int]) -> dict[tuple[bool, ...], Fraction]:

@@ -29,7 +29,7 @@ from discreet.mechanisms.noise import LaplaceNoise
 from discreet.mechanisms.samplers import comparable, draw
 from discreet.mechanisms.sensitivity import Maximum, Median
 from discreet.mechanisms.utility_score import rational
-from discreet.randomness import Bits
+from discreet.randomness import Bits, require_fresh
 
 __all__ = ["Proposal", "least_threshold", "noisy_law"]
 
@@ -77,7 +77,7 @@ class Proposal:
             step="give the proposal decays of numbers",
         )
 
-    def answer(self, records: Sequence[int], bits: Bits) -> int | None:
+    def answer(self, records: Sequence[int], bits: Bits, *, teaching: bool = False) -> int | None:
         """The noisy statistic, or None when the test does not pass.
 
         Given: whole numbers, their number public; independent uniform bits.
@@ -87,6 +87,7 @@ class Proposal:
             most b, which ε₂ hides.
         Tested: tests/mechanisms/test_testing.py::test_the_corrected_proposal_costs_both_epsilons_and_delta
         """
+        require_fresh(bits, teaching=teaching)
         centre, distance = self._looked_up(records)
         doubt = draw(self._doubt.sampler, bits)
         noise = draw(self._noise.sampler, bits)

@@ -34,7 +34,7 @@ def test_privacy_is_not_to_be_observed() -> None:
 @pytest.mark.requirement("2.02")
 def test_information_privacy_is_a_say_in_collection_and_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    said = Response.of(1).answers(np.ones(2000, dtype=np.int64), SeededBits(1))
+    said = Response.of(1).answers(np.ones(2000, dtype=np.int64), SeededBits(1), teaching=True)
     assert 0.2 < float((said == 0).mean()) < 0.35, "what leaves the respondent's device may always be a lie"
     Path("visits.csv").write_text("patient,age,note\np1,31,a\np2,45,b\np3,52,c\n")
     Path("visits.yaml").write_text(CONTRACT)

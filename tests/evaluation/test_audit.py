@@ -178,7 +178,7 @@ def test_our_own_mechanisms_pass_with_a_bound_that_says_something() -> None:
 
     def chosen(which: int) -> Sampler:
         utility = Utility(scores=scores[which], sensitivity=Fraction(1), why="each moves by one")
-        return lambda count: np.array([choice.choose(utility, 4, bits) for _ in range(count)])
+        return lambda count: np.array([choice.choose(utility, 4, bits, teaching=True) for _ in range(count)])
 
     def ranked(which: int) -> Sampler:
         one = partial(
@@ -188,11 +188,12 @@ def test_our_own_mechanisms_pass_with_a_bound_that_says_something() -> None:
             epsilon=4,
             adjacency=Adjacency.REPLACE_ONE,
             bits=bits,
+            teaching=True,
         )
         return lambda count: np.array([one().value for _ in range(count)])
 
     def said(truth: int) -> Sampler:
-        return lambda count: coin.answers(np.full(count, truth), bits)
+        return lambda count: coin.answers(np.full(count, truth), bits, teaching=True)
 
     cases: list[tuple[Sampler, Sampler, PureDP | ApproxDP, int]] = [
         (noisy(0, gaussian, 32), noisy(1, gaussian, 33), ApproxDP.of(1, "1e-3"), DRAWS),

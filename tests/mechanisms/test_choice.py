@@ -135,7 +135,9 @@ def test_scores_of_any_fineness_get_a_choice_of_the_same_law(fine: int) -> None:
     given_scores = Utility(scores=scores, sensitivity=Fraction(1), why="declared")
     law = {at: float(p) for at, p in by_orders([0, 0, 5], lambda gap: Fraction(math.exp(-gap / 2))).items()}
     bits = SeededBits(19)
-    assert fits([choice.choose(given_scores, 2, bits, method=Method.NOISY_MAX) for _ in range(3000)], law)
+    assert fits(
+        [choice.choose(given_scores, 2, bits, method=Method.NOISY_MAX, teaching=True) for _ in range(3000)], law
+    )
 
 
 @pytest.mark.requirement("0.66")
@@ -164,7 +166,7 @@ def law_in_floats(scores: Sequence[int], epsilon: float, method: Method) -> dict
 @pytest.mark.parametrize("method", Method)
 def test_draws_follow_the_law_and_no_other_epsilon(method: Method) -> None:
     scores, bits = (0, 3, 1, 5, 5), SeededBits(11)
-    draw = partial(choice.choose, utility(scores), 1.5, bits, method=method)
+    draw = partial(choice.choose, utility(scores), 1.5, bits, method=method, teaching=True)
     draws = [draw() for _ in range(12_000)]
     assert fits(draws, law_in_floats(scores, 1.5, method))
     assert not fits(draws, law_in_floats(scores, 1.5 * 0.9, method))
@@ -174,7 +176,7 @@ def test_draws_follow_the_law_and_no_other_epsilon(method: Method) -> None:
 @pytest.mark.parametrize("method", Method)
 def test_draws_in_powers_follow_the_law_that_certifies_them(method: Method) -> None:
     scores, bits = utility((2, 0, 1)), SeededBits(5)
-    draws = [choice.choose(scores, FOUR, bits, method=method) for _ in range(4000)]
+    draws = [choice.choose(scores, FOUR, bits, method=method, teaching=True) for _ in range(4000)]
     assert fits(draws, choice.law(scores, FOUR, method=method))
 
 

@@ -126,7 +126,7 @@ def test_the_chances_of_the_cities() -> None:
     assert {name: round(chance, 4) for name, chance in chances.items()} == printed
     bits = SeededBits(7)
     city = to_mean(members())
-    drawn = [exponential.choose(city, 1, bits) for _ in range(2000)]
+    drawn = [exponential.choose(city, 1, bits, teaching=True) for _ in range(2000)]
     assert fits(drawn, dict(enumerate(chances.values())))
 
 
@@ -176,4 +176,4 @@ def test_the_sum_of_distances_needs_no_public_number_of_members() -> None:
     assert reached > Fraction(99, 100)
     bits, crowd = SeededBits(9), to_everyone(members() * 60)
     best = max(range(len(PLACES)), key=lambda at: crowd.scores[at])
-    assert {choice.choose(crowd, 20, bits) for _ in range(50)} == {best}
+    assert {choice.choose(crowd, 20, bits, teaching=True) for _ in range(50)} == {best}

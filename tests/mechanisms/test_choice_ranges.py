@@ -45,7 +45,7 @@ def test_points_follow_the_density_and_no_other_epsilon() -> None:
     grid, bits = Grid(low=Fraction(0), step=Fraction(1, 2), points=21), SeededBits(17)
     points = [grid.value(index) for index in range(grid.points)]
     halves = Utility(scores=[-abs(point - 5) for point in points], sensitivity=Fraction(1), why="declared")
-    draws = [grid.value(exponential.choose_point(halves, [1] * 21, 2, bits)) for _ in range(8000)]
+    draws = [grid.value(exponential.choose_point(halves, [1] * 21, 2, bits, teaching=True)) for _ in range(8000)]
 
     def density(epsilon: float) -> dict[Fraction, float]:
         weights = {point: math.exp(-epsilon * abs(float(point) - 5) / 2) for point in points}
@@ -56,7 +56,7 @@ def test_points_follow_the_density_and_no_other_epsilon() -> None:
 
 def test_points_of_wide_runs_are_uniform_inside() -> None:
     widths, bits = [2, 0, 5, 1], SeededBits(2)
-    draws = [exponential.choose_point(utility([0, 9, 1, 2]), widths, FOUR, bits) for _ in range(6000)]
+    draws = [exponential.choose_point(utility([0, 9, 1, 2]), widths, FOUR, bits, teaching=True) for _ in range(6000)]
     law = exponential.law_runs(utility([0, 9, 1, 2]), widths, FOUR)
     assert set(law) == set(range(8))
     assert fits(draws, law)
@@ -80,7 +80,7 @@ def far_from(
 def test_countable_draws_follow_the_law() -> None:
     """All whole numbers, scores −|n − 6| under a ceiling that falls by 1 every 8 outputs and never binds."""
     blocks, bits = 12, SeededBits(23)
-    draws = [exponential.choose_countable(far_from(6), 1, bits) for _ in range(6000)]
+    draws = [exponential.choose_countable(far_from(6), 1, bits, teaching=True) for _ in range(6000)]
 
     def law(epsilon: float) -> dict[int, float]:
         weights = {output: math.exp(-epsilon * abs(output - 6) / 2) for output in range(300)}
@@ -88,7 +88,7 @@ def test_countable_draws_follow_the_law() -> None:
 
     assert [fits(draws, law(epsilon)) for epsilon in (0.85, 1, 1.15)] == [False, True, False]
     exact = exponential.law_countable(far_from(6), FOUR, blocks)
-    drawn = [exponential.choose_countable(far_from(6), FOUR, bits) for _ in range(3000)]
+    drawn = [exponential.choose_countable(far_from(6), FOUR, bits, teaching=True) for _ in range(3000)]
     assert fits(drawn, {output: upper for output, (_, upper) in exact.items()})
 
 
@@ -113,7 +113,10 @@ def test_scores_and_sensitivity_in_other_units_are_the_same_mechanism() -> None:
     assert exponential.law_countable(thrice, FOUR, 5) == exponential.law_countable(far_from(6), FOUR, 5)
     first, second = SeededBits(31), SeededBits(31)
     for _ in range(50):
-        drawn = exponential.choose_countable(thrice, 1, first), exponential.choose_countable(far_from(6), 1, second)
+        drawn = (
+            exponential.choose_countable(thrice, 1, first, teaching=True),
+            exponential.choose_countable(far_from(6), 1, second, teaching=True),
+        )
         assert drawn[0] == drawn[1]
     once = exponential.law_countable(thrice, FOUR, 1)
     assert set(once) == set(range(8))
@@ -143,7 +146,7 @@ def test_a_score_without_a_limit_is_clamped_and_still_summable() -> None:
         assert bounds[output][0] == Fraction(1, 2 ** (output + 1)) < bounds[output][1]
     bits = SeededBits(4)
     assert fits(
-        [exponential.choose_countable(rising, FOUR, bits) for _ in range(3000)],
+        [exponential.choose_countable(rising, FOUR, bits, teaching=True) for _ in range(3000)],
         {n: upper for n, (_, upper) in bounds.items()},
     )
 

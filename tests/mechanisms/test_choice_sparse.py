@@ -183,7 +183,7 @@ def test_the_law_is_the_sum_over_the_noise(answers: list[int], threshold: int, p
 
 
 def replies_of(watch: SparseVector, answers: Sequence[int], bits: SeededBits) -> tuple[bool, ...]:
-    running, said = watch.start(bits), []
+    running, said = watch.start(bits, teaching=True), []
     for answer in answers:
         said.append(running.above(answer))
         if running.left == 0:
@@ -201,7 +201,7 @@ def test_replies_follow_the_law_and_no_other_epsilon(positives: int) -> None:
 
 
 def test_after_the_last_positive_nothing_is_said() -> None:
-    running = vector(16).start(SeededBits(1))
+    running = vector(16).start(SeededBits(1), teaching=True)
     assert running.above(10**9)
     with pytest.raises(BudgetError, match="last positive"):
         running.above(0)
@@ -211,8 +211,11 @@ def test_noise_that_64_bits_cut_off_compares_nothing() -> None:
     """At a scale of 2^60 one draw in 3000 is cut off, and two of them compare the very answers."""
     wide = SparseVector(threshold=0, sensitivity=1, epsilon=Fraction(1, 1 << 57))
     with pytest.raises(ArgumentError, match="cut it off"):
-        wide.start(SeededBits(1))
-    assert SparseVector(threshold=0, sensitivity=1, epsilon=Fraction(1, 1 << 50)).start(SeededBits(1)).left == 1
+        wide.start(SeededBits(1), teaching=True)
+    assert (
+        SparseVector(threshold=0, sensitivity=1, epsilon=Fraction(1, 1 << 50)).start(SeededBits(1), teaching=True).left
+        == 1
+    )
     assert comparable(Exponential(Fraction(5, 1 << 56)))
     assert not comparable(Exponential(Fraction(3, 1 << 56)))
     exponent = Fraction((1 << 63) - 1, 1 << 54)
@@ -221,7 +224,7 @@ def test_noise_that_64_bits_cut_off_compares_nothing() -> None:
 
 @pytest.mark.parametrize("answer", [float("nan"), 12.5, Fraction(25, 2), "12", None])
 def test_an_answer_off_the_grid_is_refused_and_not_quoted(answer: object) -> None:
-    running = vector(16).start(SeededBits(1))
+    running = vector(16).start(SeededBits(1), teaching=True)
     with pytest.raises(ArgumentError, match="whole steps") as refused:
         running.above(answer)  # type: ignore[arg-type]  # that is the point
     assert "12" not in str(refused.value)

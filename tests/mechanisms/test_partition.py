@@ -177,14 +177,14 @@ def test_a_known_key_costs_epsilon_alone(adjacency: Adjacency) -> None:
 @pytest.mark.parametrize("noise", [DiscreteLaplace(Exponential(Fraction(1, 2))), DiscreteGaussian(Fraction(9))])
 def test_releases_follow_their_chance(noise: DiscreteLaplace | DiscreteGaussian) -> None:
     threshold, bits = StabilityThreshold(noise=noise, threshold=5, reach=Reach()), SeededBits(6)
-    assert threshold.release(0, bits) is None
+    assert threshold.release(0, bits, teaching=True) is None
     assert threshold.probability(0)[1] == 0
     for count in (1, 2, 5, 9):
         lower, upper = threshold.probability(count)
         assert upper - lower < TINY
-        kept = [threshold.keep(count, bits) for _ in range(4000)]
+        kept = [threshold.keep(count, bits, teaching=True) for _ in range(4000)]
         assert fits(kept, {True: lower, False: 1 - lower})
-    shown = [value for _ in range(200) if (value := threshold.release(6, bits)) is not None]
+    shown = [value for _ in range(200) if (value := threshold.release(6, bits, teaching=True)) is not None]
     assert min(shown) == 5
     assert threshold.probability(5)[0] > Fraction(1, 2)
     assert abs(threshold.probability(1)[1] - threshold.delta()) < TINY
@@ -193,7 +193,7 @@ def test_releases_follow_their_chance(noise: DiscreteLaplace | DiscreteGaussian)
 def test_shown_counts_follow_the_law() -> None:
     threshold, bits = StabilityThreshold.laplace(FOUR, "1/50"), SeededBits(10)
     law = threshold.law(threshold.threshold, 40)
-    assert fits([threshold.release(threshold.threshold, bits) for _ in range(4000)], law)
+    assert fits([threshold.release(threshold.threshold, bits, teaching=True) for _ in range(4000)], law)
 
 
 def test_gaussian_threshold_is_the_least() -> None:
@@ -271,7 +271,7 @@ def test_keys_are_kept_with_their_chance() -> None:
     for epsilon in (1, FOUR):
         selection = PartitionSelection.of(epsilon, "1/10")
         for count in (0, 1, 3):
-            assert fits([selection.keep(count, bits) for _ in range(3000)], selection.law(count))
+            assert fits([selection.keep(count, bits, teaching=True) for _ in range(3000)], selection.law(count))
 
 
 def test_optimal_selection_shows_more_than_a_threshold() -> None:

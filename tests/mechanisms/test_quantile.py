@@ -106,7 +106,9 @@ def test_count_is_weighed_by_its_distance() -> None:
             law = count_law(count, records, epsilon=Powers(Fraction(4)))
             weights = {z: Fraction(1, 2) ** abs(z - count) for z in range(records + 1)}
             assert law == {z: weight / sum(weights.values()) for z, weight in weights.items()}
-    assert {choose_count(2, 4, epsilon=Fraction(1), bits=SeededBits(seed)) for seed in range(200)} == set(range(5))
+    assert {
+        choose_count(2, 4, epsilon=Fraction(1), bits=SeededBits(seed), teaching=True) for seed in range(200)
+    } == set(range(5))
 
 
 def score(data: Data, q: Fraction, z: int) -> Fraction:
@@ -261,7 +263,7 @@ def test_a_billion_cells_are_a_few_runs() -> None:
     values = np.arange(1000, dtype=np.int64) ** 2 * 1000
     data = Ordered.from_values(values, Cells(0, 10**9))
     answers = choose_quantiles(
-        data, [Fraction(1, 10), HALF, Fraction(9, 10)], epsilon=4, adjacency=ADD, bits=SeededBits(3)
+        data, [Fraction(1, 10), HALF, Fraction(9, 10)], epsilon=4, adjacency=ADD, bits=SeededBits(3), teaching=True
     )
     near = [int(np.searchsorted(values, answer.value)) for answer in answers]
     assert [round(rank / 100) for rank in near] == [1, 5, 9]
@@ -272,7 +274,9 @@ def test_draws_follow_the_law() -> None:
     data = ordered((0, 0, 1, 3, 3, 3, 2))
     law = quantile_law(data, Quantile(HALF), epsilon=Powers(Fraction(4)), adjacency=ADD)
     draws = Counter(
-        choose_quantile(data, Quantile(HALF), epsilon=Powers(Fraction(4)), adjacency=ADD, bits=SeededBits(seed)).value
+        choose_quantile(
+            data, Quantile(HALF), epsilon=Powers(Fraction(4)), adjacency=ADD, bits=SeededBits(seed), teaching=True
+        ).value
         for seed in range(4000)
     )
     assert sum((draws[z] - 4000 * float(p)) ** 2 / (4000 * float(p)) for z, p in law.items()) < 30
@@ -284,7 +288,9 @@ def test_an_end_is_aimed_at_from_inside_and_says_so() -> None:
     off = ranks_off_the_end(epsilon, cells.size)
     assert 20 * cells.size <= np.exp(off / 2) < 40 * cells.size
     answers = [
-        choose_quantile(Ordered.from_values(values, cells), aim, epsilon=epsilon, adjacency=ADD, bits=SeededBits(at))
+        choose_quantile(
+            Ordered.from_values(values, cells), aim, epsilon=epsilon, adjacency=ADD, bits=SeededBits(at), teaching=True
+        )
         for aim in (Highest(off), Lowest(off))
         for at in range(50)
     ]
@@ -313,14 +319,14 @@ def test_what_is_no_question_is_refused() -> None:
         with pytest.raises(ArgumentError):
             Cells(lowest, highest)
     with pytest.raises(ArgumentError, match="tie_width"):
-        choose_quantile(data, Quantile(HALF), epsilon=1, adjacency=ADD, bits=SeededBits(0), tie_width=-1)
+        choose_quantile(data, Quantile(HALF), epsilon=1, adjacency=ADD, bits=SeededBits(0), tie_width=-1, teaching=True)
     with pytest.raises(ArgumentError):
-        choose_count(3, 2, epsilon=1, bits=SeededBits(0))
+        choose_count(3, 2, epsilon=1, bits=SeededBits(0), teaching=True)
     with pytest.raises(ArgumentError):
-        choose_count(3, 10**8, epsilon=1, bits=SeededBits(0))
+        choose_count(3, 10**8, epsilon=1, bits=SeededBits(0), teaching=True)
     for shares in ([], [HALF, HALF], [HALF, Fraction(1, 4)]):
         with pytest.raises(ArgumentError, match="none, or not ascending"):
-            choose_quantiles(data, shares, epsilon=1, adjacency=ADD, bits=SeededBits(0))
+            choose_quantiles(data, shares, epsilon=1, adjacency=ADD, bits=SeededBits(0), teaching=True)
     with pytest.raises(ArgumentError):
         Ordered.from_histogram(np.ones(3, dtype=np.int64), GRID)
     with pytest.raises(ArgumentError):
@@ -349,7 +355,10 @@ def test_distances_beyond_64_bits_are_exact(aim: Aim, weight: int) -> None:
         for z in range(4)
     ]
     # At ε = 1 for a single record the nearest cells alone are left.
-    chosen = {choose_quantile(data, aim, epsilon=1, adjacency=ADD, bits=SeededBits(seed)).value for seed in range(40)}
+    chosen = {
+        choose_quantile(data, aim, epsilon=1, adjacency=ADD, bits=SeededBits(seed), teaching=True).value
+        for seed in range(40)
+    }
     assert chosen == {z for z in range(4) if far[z] == min(far)}
     assert max(far) > 2**63 or weight == 2**34
 
@@ -359,7 +368,7 @@ def test_shares_are_too_fine_together_before_anything_is_drawn() -> None:
     shares = [Fraction(1, 1009), Fraction(1, 1000), HALF]
     assert finest_share(shares[1:]) == 1000
     with pytest.raises(ArgumentError, match="too fine together"):
-        choose_quantiles(ordered((1, 2)), shares, epsilon=1, adjacency=ADD, bits=SeededBits(0))
+        choose_quantiles(ordered((1, 2)), shares, epsilon=1, adjacency=ADD, bits=SeededBits(0), teaching=True)
     for several in (
         [Fraction(1, 6), Fraction(1, 4), Fraction(2, 3), Fraction(9, 10)],
         [Fraction(k, 97) for k in (1, 7, 50)],

@@ -93,7 +93,7 @@ def test_keeping_too_often_turns_red() -> None:
 def test_answers_follow_the_law(categories: int, truth: int, epsilon: int | Powers) -> None:
     response = Response.of(epsilon, categories=categories)
     base = 3 if isinstance(epsilon, Powers) else math.e
-    drawn = response.answers(np.full(60_000, truth), SeededBits(8)).tolist()
+    drawn = response.answers(np.full(60_000, truth), SeededBits(8), teaching=True).tolist()
 
     def law(odds: float) -> dict[int, float]:
         return {report: (odds if report == truth else 1) / (odds + categories - 1) for report in range(categories)}
@@ -104,13 +104,16 @@ def test_answers_follow_the_law(categories: int, truth: int, epsilon: int | Powe
 def test_each_person_draws_for_themselves() -> None:
     """Neighbouring reports are independent: pairs follow the product of their laws."""
     response = Response.of(THREE)
-    drawn = response.answers(np.zeros(40_000, dtype=np.int64), SeededBits(12)).tolist()
+    drawn = response.answers(np.zeros(40_000, dtype=np.int64), SeededBits(12), teaching=True).tolist()
     one = response.law(0)
     pairs = {(a, b): one[a] * one[b] for a, b in product((0, 1), repeat=2)}
     assert fits(list(zip(drawn[::2], drawn[1::2], strict=True)), pairs)
     truths = np.array([0, 1, 0, 1])
-    assert response.answers(truths, SeededBits(3)).tolist() == response.answers(truths, SeededBits(3)).tolist()
-    assert response.answer(1, SeededBits(3)) in (0, 1)
+    assert (
+        response.answers(truths, SeededBits(3), teaching=True).tolist()
+        == response.answers(truths, SeededBits(3), teaching=True).tolist()
+    )
+    assert response.answer(1, SeededBits(3), teaching=True) in (0, 1)
 
 
 class Word:
@@ -140,10 +143,10 @@ def test_the_word_at_the_threshold_is_told_apart_by_more_bits(epsilon: int | Pow
     exact = [int(Fraction(1 << 128) / (1 + weight)) for weight in (high, low)]
     assert exact[0] == exact[1]
     threshold, rest = divmod(exact[0], 1 << 64)
-    assert response.answer(0, Word(threshold - 1)) == 0
-    assert response.answer(0, Word(threshold + 1)) == 1
-    assert response.answer(0, Word(threshold, rest - 1)) == 0
-    assert response.answer(0, Word(threshold, rest + 1)) == 1
+    assert response.answer(0, Word(threshold - 1), teaching=True) == 0
+    assert response.answer(0, Word(threshold + 1), teaching=True) == 1
+    assert response.answer(0, Word(threshold, rest - 1), teaching=True) == 0
+    assert response.answer(0, Word(threshold, rest + 1), teaching=True) == 1
 
 
 @pytest.mark.requirement("3.23")
@@ -227,7 +230,7 @@ def test_the_error_bound_is_hoeffdings_and_holds() -> None:
     bound, bits, truths = response.error_bound(people, 0.05), SeededBits(21), np.arange(people) % 2
     missed = 0
     for _ in range(400):
-        count = int(response.answers(truths, bits).sum())
+        count = int(response.answers(truths, bits, teaching=True).sum())
         missed += abs(float(response.unbiased([people - count, count])[1]) - 0.5) > bound
     assert missed <= 20
     assert response.error_bound(10_000, 0.05) == pytest.approx(bound * math.sqrt(people / 10_000))
@@ -262,7 +265,7 @@ def test_answers_counts_and_channels_that_do_not_fit_are_refused() -> None:
     response = Response.of(1, categories=3)
     for truths in (np.array([3]), np.array([-1]), np.zeros((2, 2), dtype=np.int64), np.array([0.5])):
         with pytest.raises(ArgumentError, match="from 0 to 2"):
-            response.answers(truths, SeededBits(1))
+            response.answers(truths, SeededBits(1), teaching=True)
     for counts in ([1, 2], [0, 0, 0], [3, -1, 1]):
         with pytest.raises(ArgumentError):
             response.unbiased(counts)
@@ -276,7 +279,7 @@ def test_answers_counts_and_channels_that_do_not_fit_are_refused() -> None:
     ):
         with pytest.raises(ArgumentError):
             Channel(labels=labels, rows=rows)
-    assert response.answers(np.array([], dtype=np.int64), SeededBits(1)).size == 0
+    assert response.answers(np.array([], dtype=np.int64), SeededBits(1), teaching=True).size == 0
 
 
 def test_a_channel_that_ignores_the_truth_has_odds_one() -> None:

@@ -202,14 +202,14 @@ def test_answers_follow_the_law_and_fail_where_the_data_are_near() -> None:
     asked = Proposal(statistic=Median(0, 9), bound=1, test=FOUR, release=FOUR, delta=Fraction(1, 4))
     data = (0, 0, 0, 1, 9)
     law = asked.law(data)
-    drawn = Counter(asked.answer(data, SeededBits(seed)) for seed in range(3000))
+    drawn = Counter(asked.answer(data, SeededBits(seed), teaching=True) for seed in range(3000))
     expected = {answer: 3000 * float(p) for answer, p in law.items() if p > Fraction(1, 300)}
     assert len(expected) >= 4
     assert sum((drawn[answer] - count) ** 2 / count for answer, count in expected.items()) < 35
     near, far = (0, 0, 9, 9, 9), (1,) * 41
     strict = Proposal(statistic=Median(0, 9), bound=1, test=decay_of(1), release=decay_of(1), delta=Fraction(1, 10**6))
-    assert all(strict.answer(near, SeededBits(seed)) is None for seed in range(50))
-    assert all(strict.answer(far, SeededBits(seed)) is not None for seed in range(50))
+    assert all(strict.answer(near, SeededBits(seed), teaching=True) is None for seed in range(50))
+    assert all(strict.answer(far, SeededBits(seed), teaching=True) is not None for seed in range(50))
     assert strict.guarantee == ApproxDP(Fraction(2), Fraction(1, 10**6))
     never = Proposal(statistic=Maximum(0, 9), bound=9, test=FOUR, release=Powers(Fraction(2**9)), delta=Fraction(1, 9))
     assert never.law(data)[None] == 0  # a bound that nothing can break needs no test

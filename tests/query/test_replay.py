@@ -187,7 +187,7 @@ class Recorder:
         self._noted(("keys",), {}, None)
         return read
 
-    def keep(self, selection: PartitionSelection, count: int, *_: object) -> bool:
+    def keep(self, selection: PartitionSelection, count: int, *_: object, **how: object) -> bool:
         key = self._keys.pop(0)
         self.calls[-1] = ("keys", selection)
         self.inputs[-1][key] = count
@@ -204,7 +204,7 @@ class Recorder:
         patch.setattr(favourites, "choose", self.choose)
         patch.setattr(ranks, "choose_quantile", self.choose_quantile)
         patch.setattr(ranks, "choose_quantiles", self.choose_quantiles)
-        patch.setattr(PartitionSelection, "keep", lambda *given: self.keep(*given))
+        patch.setattr(PartitionSelection, "keep", lambda *given, **how: self.keep(*given, **how))
         patch.setattr(DuckDBEngine, "texts", lambda *given: self.texts(*given))
         patch.setattr(DuckDBEngine, "integers", lambda *given: self.integers(*given))
 
@@ -429,8 +429,8 @@ def _weights_forgotten(patch: pytest.MonkeyPatch) -> None:
 def _empty_cells_skipped(patch: pytest.MonkeyPatch) -> None:
     honest = Ranks._chosen
 
-    def chosen(self: Ranks, data: Ordered, bits: Any) -> tuple[int, ...]:
-        return honest(self, data, bits) if len(data.places) else (0,) * len(self.quantiles)
+    def chosen(self: Ranks, data: Ordered, bits: Any, teaching: bool = False) -> tuple[int, ...]:
+        return honest(self, data, bits, teaching) if len(data.places) else (0,) * len(self.quantiles)
 
     patch.setattr(Ranks, "_chosen", chosen)
 
