@@ -159,7 +159,7 @@ class Holdings(StoredTables):
     def contract(self, table: str) -> Contract | None:
         """The table's contract, if the keeper gave one."""
         path = self._contract_file(self._known(table))
-        return Contract.from_yaml(path.read_text(encoding="utf-8"), where=str(path)) if path.exists() else None
+        return _contract_in(path.read_text(encoding="utf-8"), str(path)) if path.exists() else None
 
     @property
     def under_contract(self) -> tuple[str, ...]:
@@ -315,6 +315,12 @@ class Holdings(StoredTables):
                     right="a contract's types are those of its table",
                     step=f"correct the type, or the source: see discreet contract draft {contract.table}",
                 )
+
+
+@functools.lru_cache(maxsize=32)
+def _contract_in(text: str, where: str) -> Contract:
+    """A contract cannot change, and every question reads it: the same text is not understood twice."""
+    return Contract.from_yaml(text, where=where)
 
 
 def _budgeted(

@@ -75,9 +75,9 @@ def canonical(value: object) -> str:
 
 def _plain(value: object) -> bool:
     if isinstance(value, Mapping):
-        return all(isinstance(name, str) for name in value) and all(_plain(part) for part in value.values())
+        return all(isinstance(name, str) for name in value) and all(map(_plain, value.values()))
     if isinstance(value, list | tuple):
-        return all(_plain(part) for part in value)
+        return all(map(_plain, value))
     return isinstance(value, _SCALARS)
 
 

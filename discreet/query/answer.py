@@ -283,7 +283,14 @@ class Answer:
     def _errors(self, at: int, coverage: Fraction = _COVERED) -> tuple[Error, ...]:
         low, high, _ = self._range(at)
         found = self.evaluation.errors(self.question.outputs[at].term, coverage=coverage)
-        return tuple(Error(one.deviation, _within(one.low, low, high), _within(one.high, low, high)) for one in found)
+        if low is None and high is None:
+            return tuple(found)
+        return tuple(
+            one
+            if one.low is not None and one.high is not None and _lies(one.low, low, high) and _lies(one.high, low, high)
+            else Error(one.deviation, _within(one.low, low, high), _within(one.high, low, high))
+            for one in found
+        )
 
     def _moved(self, at: int, values: Sequence[Any]) -> Iterator[Shown]:
         """The numbers in their range, and whole where they count something; labels as they are."""
@@ -340,6 +347,10 @@ def _range(statistic: Statistic, contract: Contract) -> tuple[float | None, floa
             span = span_of(value, contract)
             return float(span.step * span.low), float(span.step * span.high), False
     return None, None, False
+
+
+def _lies(value: float, low: float | None, high: float | None) -> bool:
+    return (low is None or low <= value) and (high is None or value <= high)
 
 
 def _within(value: float | None, low: float | None, high: float | None) -> Any:

@@ -17,11 +17,12 @@ instead of summed have none; their own words say how far off they may be.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,8 +49,7 @@ _NUMBERS_AT_ONCE = 2_000_000
 _OUTSIDE = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Error:
+class Error(NamedTuple):
     """The error of one number: its standard deviation, and an interval around it. None where nothing is known."""
 
     deviation: float | None
@@ -176,8 +176,8 @@ class Evaluation:
         """A term in every row, as the released numbers say; None where it is missing."""
         if isinstance(term, Key):
             return list(self.labels(term.at))
-        found = [_spread(evaluate(term, table.statistics, table.keys), table.size) for table in self.tables]
-        return [_plain(found[table][cell]) for table, cell in self.rows]
+        found = [_plain_values(evaluate(term, table.statistics, table.keys), table.size) for table in self.tables]
+        return [found[table][cell] for table, cell in self.rows]
 
     def shown(self, term: Term) -> list[Any]:
         """A term in every row as people read it: what is chosen out of a column of dates is a date."""
@@ -211,13 +211,14 @@ class Evaluation:
         if not asked(term):
             return [_UNKNOWN for _ in self.rows]
         adjusted = 1 - (1 - coverage) * Fraction(max(1, len(self.rows)), max(1, self.candidates))
-        found: dict[tuple[int, int], Error] = {}
-        for number, table in enumerate(self.tables):
-            cells = [cell for at, cell in self.rows if at == number]
-            if cells:
-                errors = _errors(term, table, cells, adjusted)
-                found |= {(number, cell): error for cell, error in zip(cells, errors, strict=True)}
-        return [found[row] for row in self.rows]
+        cells: list[list[int]] = [[] for _ in self.tables]
+        for number, cell in self.rows:
+            cells[number].append(cell)
+        found = [
+            iter(_errors(term, table, some, adjusted) if some else ())
+            for table, some in zip(self.tables, cells, strict=True)
+        ]
+        return [next(found[number]) for number, _ in self.rows]
 
 
 def evaluated(question: Question, design: Design, released: Sequence[Released]) -> Evaluation:
@@ -246,10 +247,11 @@ def _sorted(question: Question, tables: Sequence[_Cells], rows: Sequence[tuple[i
     """The rows in the order asked for; equal ones stay as they were, missing ones come last."""
     ordered = list(rows)
     for order in reversed(question.order):
-        each = [_spread(evaluate(order.term, table.statistics, table.keys), table.size) for table in tables]
+        each = [evaluate(order.term, table.statistics, table.keys) for table in tables]
         if isinstance(order.term, Key):
             each = [table.keys[order.term.at] for table in tables]
-        values = {row: _plain(each[row[0]][row[1]]) for row in rows}
+        plain = [_plain_values(values, table.size) for values, table in zip(each, tables, strict=True)]
+        values = {row: plain[row[0]][row[1]] for row in rows}
         there = [row for row in ordered if values[row] is not None]
         there.sort(key=lambda row: values[row], reverse=order.descending)
         ordered = there + [row for row in ordered if values[row] is None]
@@ -266,7 +268,7 @@ def _errors(term: Term, table: _Cells, cells: Sequence[int], coverage: Fraction)
     weights = _weights(term, table)
     if weights is not None:
         deviation, half = _of_weighted(weights, sums, coverage)
-        values = [_plain(value) for value in _spread(evaluate(term, table.statistics, table.keys), table.size)]
+        values = _plain_values(evaluate(term, table.statistics, table.keys), table.size)
         return [Error(deviation, values[cell] - half, values[cell] + half) for cell in cells]
     draws = max(_draws(coverage), min(_DRAWS_OF_ALL, _DRAWS_TO_SHARE // len(cells)))
     pool = max(draws, _DRAWS_OF_ALL, min(_DRAWS_AT_MOST, _POOL_OF_A_CELL * len(cells)))
@@ -372,9 +374,14 @@ def _spread(values: Numbers, size: int) -> Numbers:
     return np.broadcast_to(np.asarray(values), (size,))
 
 
-def _plain(value: Any) -> Any:
-    """One cell as Python's own value; what is not finite is missing."""
-    if value is None or isinstance(value, str):
-        return value
-    number = float(value)
-    return number if np.isfinite(number) else None
+def _plain_values(values: Numbers, size: int) -> list[Any]:
+    """Every cell as Python's own value; what is not finite is missing."""
+    spread = _spread(values, size)
+    if spread.dtype == object:
+        return [value if value is None or isinstance(value, str) else _finite(float(value)) for value in spread]
+    numbers: list[float] = spread.astype(float).tolist()
+    return numbers if np.isfinite(spread).all() else [_finite(number) for number in numbers]
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None

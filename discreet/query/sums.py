@@ -22,7 +22,7 @@ from discreet.query.joint import half_width_of_sum
 from discreet.query.recipe import Primitive
 from discreet.query.term import Numbers
 from discreet.query.way import Combination, Reading
-from discreet.randomness import Bits, SeededBits
+from discreet.randomness import SeededBits, keyed_generator
 
 __all__ = ["Linear", "Sums"]
 
@@ -30,7 +30,9 @@ __all__ = ["Linear", "Sums"]
 _MANY, _LITTLE = 64, 1 / 64
 # Of more numbers than these, the law of a sum is near enough to normal for a correction by its fourth moment.
 _FEW = 8
-_NORMAL, _FINE = NormalDist(), 1 << 20
+_NORMAL = NormalDist()
+# From this deviation on the steps of whole numbers are not seen in the law of noise.
+_SMOOTH = 64
 _TAILS = 3.0  # excess kurtosis of Laplace noise
 _Key: TypeAlias = tuple[int, int, int]
 
@@ -46,6 +48,28 @@ class Linear:
     def floats(self) -> Numbers:
         """The numbers."""
         return np.asarray(self.numerators.astype(float) / self.denominator)
+
+
+class _Simulated:
+    """Draws as noise could have been: from its own law where steps are coarse, else from the smooth law beside it,
+    whose variance differs by less than 1 in 10,000, and which is drawn in a twentieth of the time."""
+
+    def __init__(self, draws: int) -> None:
+        self._draws, self._bits, self._generator = draws, SeededBits(0), keyed_generator(0)
+
+    def noise(self, noise: LaplaceNoise | GaussianNoise) -> Numbers:
+        """Of one noisy number."""
+        if noise.standard_deviation < _SMOOTH:
+            return draw_many(noise.sampler, self._draws, self._bits).astype(float)
+        if isinstance(noise, LaplaceNoise):
+            return np.rint(self._generator.laplace(0, float(noise.scale), self._draws))
+        return np.rint(self._generator.normal(0, noise.standard_deviation, self._draws))
+
+    def normal(self, spread: Numbers) -> Numbers:
+        """Of columns that have this spread over independent numbers, (numbers, columns): (columns, draws)."""
+        values, vectors = np.linalg.eigh(spread.T @ spread)
+        drawn = self._generator.standard_normal((len(values), self._draws))
+        return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ drawn)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -102,18 +126,18 @@ class Sums:
         They are drawn from bits of their own that repeat, so that one answer always shows one error; nothing that is
         released comes from them. Of many numbers those that matter little by themselves are drawn as normal together.
         """
-        bits, factors = SeededBits(0), self._factors_of(primitives)
+        simulated, factors = _Simulated(draws), self._factors_of(primitives)
         found = {primitive: np.zeros(draws) for primitive in primitives}
         little = _of_little_weight(factors) if len(factors) > _MANY else frozenset()
         for key, of_number in factors.items():
             if key not in little:
-                drawn = draw_many(self._noise(key).sampler, draws, bits).astype(float)
+                drawn = simulated.noise(self._noise(key))
                 for primitive, (factor, _) in of_number.items():
                     found[primitive] = found[primitive] + factor * drawn
         if little:
             spread = np.array([[of[one][1] if one in of else 0.0 for one in primitives]
                                for key, of in factors.items() if key in little])  # fmt: skip
-            together = _normal(spread, draws, bits)
+            together = simulated.normal(spread)
             found = {one: found[one] + error for one, error in zip(primitives, together, strict=True)}
         return found
 
@@ -188,11 +212,3 @@ def _of_little_weight(factors: Mapping[_Key, Mapping[Primitive, tuple[float, flo
         for key, of_number in factors.items()
         if all(deviation**2 <= _LITTLE * totals[one] for one, (_, deviation) in of_number.items())
     )
-
-
-def _normal(spread: Numbers, draws: int, bits: Bits) -> Numbers:
-    """Normal draws, (columns, draws), of columns that have this spread over independent numbers, (numbers, columns)."""
-    values, vectors = np.linalg.eigh(spread.T @ spread)
-    count = len(values)
-    drawn = draw_many(GaussianNoise(Fraction(_FINE) ** 2).sampler, draws * count, bits).astype(float) / _FINE
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ drawn.reshape(count, draws))

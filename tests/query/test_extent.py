@@ -98,21 +98,26 @@ def test_noise_alone_is_rarely_seen(tmp_path: Path) -> None:
     assert 2 <= shown <= 30
 
 
-@pytest.mark.parametrize(("budget", "given"), [("epsilon: 3", {"epsilon": "0.5"}), ("rho: 3", {"rho": "0.1"})])
-def test_bounds_are_charged_and_go_into_the_contract(tmp_path: Path, budget: str, given: dict[str, Any]) -> None:
-    held = office(tmp_path, budget=budget)
-    estimate = held.bounds_question("visits", "cost", **given).estimate()
-    found = held.bounds("visits", "cost", **given)
-    (account,) = held.ledger.accounts()
-    assert estimate.accounts[0].after == account.left.text(account.currency)
-    again = held.bounds("visits", "cost", **given)
-    assert again.answer.cost.again
-    assert ends(again) == ends(found)
-    assert held.ledger.accounts()[0].left == account.left
+@pytest.mark.parametrize("currency", ["epsilon", "rho"])
+def test_bounds_are_charged_and_go_into_the_contract(tmp_path: Path, currency: str) -> None:
+    held = office(tmp_path, budget=f"{currency}: 3")
+    # In one answer of 20 noise alone shows a farther magnitude; at five prices it does once in three millions.
+    for price in ("0.4", "0.41", "0.42", "0.43", "0.44"):
+        given: dict[str, Any] = {currency: price}
+        estimate = held.bounds_question("visits", "cost", **given).estimate()
+        found = held.bounds("visits", "cost", **given)
+        (account,) = held.ledger.accounts()
+        assert estimate.accounts[0].after == account.left.text(account.currency)
+        again = held.bounds("visits", "cost", **given)
+        assert again.answer.cost.again
+        assert ends(again) == ends(found)
+        assert held.ledger.accounts()[0].left == account.left
+        if ends(found) == (0, 500):
+            break
+    assert ends(found) == (0, 500)
     declared = held.declare(found.contract())
     column = declared.columns["cost"]
     assert (column.source.value, column.receipt) == ("paid for", found.receipt)
-    assert ends(found) == (0, 500)
     answer = held.sql("SELECT AVG(cost) AS m FROM visits", **given).run()
     assert answer.columns[0].values[0] == pytest.approx(150, abs=40)
     assert f"receipt: {found.receipt}" in found.sentences()[-1]
