@@ -75,6 +75,8 @@ class Budget:
     # Half the width of the intervals wanted, for all columns or by name, and the rows to suppose in a cell.
     error: WantedErrors | None = None
     rows: Exact | None = None
+    # "quantile": sums and means are clipped where a released quantile says.
+    clip: str | None = None
 
     def written(self) -> dict[str, str | None]:
         """As text, exact."""
@@ -87,7 +89,7 @@ class Budget:
         }
         told = {name: None if one is None else decimal_text(exact(name, one)) for name, one in amounts.items()}
         wanted = None if self.error is None else text_of_errors(self.error)
-        return {**told, "error": wanted, "analyst": self.analyst, "project": self.project}
+        return {**told, "error": wanted, "clip": self.clip, "analyst": self.analyst, "project": self.project}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -126,6 +128,7 @@ class Batch:
             wanted=None
             if budget.error is None
             else wanted_of(self.questions, self.contract, budget.error, budget.rows),
+            clip=budget.clip,
         )
 
     @cached_property
@@ -156,12 +159,13 @@ class Batch:
     def estimate(self) -> Estimate:
         """What it would cost, what would stay, and which errors to expect."""
         charge = self._charge
+        bounded = (line for one in self.questions for line in estimands(one, self.contract))
         accounts = [self.holdings.ledger.account(key) for key in charge.keys]
         return Estimate(
             guarantee=str(self._guarantee),
             accounts=tuple(_line(account, Amount.up(price(charge.event, account.currency))) for account in accounts),
             strategies=strategy_lines(self.design),
-            estimand=tuple(dict.fromkeys(line for one in self.questions for line in estimands(one, self.contract))),
+            estimand=(*self.design.estimand, *dict.fromkeys(bounded)),
             paid_before=self.holdings.ledger.is_paid(charge),
         )
 

@@ -163,12 +163,14 @@ class Curator(Holdings):
         above: Exact | None = None,
         error: WantedErrors | None = None,
         rows: Exact | None = None,
+        clip: str | None = None,
     ) -> Query:
         """One question in SQL: `.dummy()` and `.estimate()` cost nothing, `.run()` is charged.
 
         With `error` instead of a budget it spends the least that makes 95 % intervals no wider than ± that, for all
         columns or by name; `rows` is how many rows to suppose in a cell for means and the like. `above` is an ε beside
-        the rest, for the share of persons who have more rows than count.
+        the rest, for the share of persons who have more rows than count. `clip="quantile"` cuts the values of sums and
+        means off where a private quantile says, which pays where their bounds are wide; the answer names it.
         """
         batch = self.ask(
             text,
@@ -180,6 +182,7 @@ class Curator(Holdings):
             above=above,
             error=error,
             rows=rows,
+            clip=clip,
         )
         return Query(batch=batch)
 
@@ -194,10 +197,12 @@ class Curator(Holdings):
         above: Exact | None = None,
         error: WantedErrors | None = None,
         rows: Exact | None = None,
+        clip: str | None = None,
     ) -> Batch:
         """Questions of one table, in SQL or built, that are planned, charged and answered together.
 
-        `error`, `rows` and `above` are those of `sql`; beside a budget, errors say how it is spread over the questions.
+        `error`, `rows`, `above` and `clip` are those of `sql`; beside a budget, errors say how it is spread over the
+        questions.
         """
         budget = Budget(
             epsilon=epsilon,
@@ -208,6 +213,7 @@ class Curator(Holdings):
             above=above,
             error=error,
             rows=rows,
+            clip=clip,
         )
         return ask(self, questions, budget)
 

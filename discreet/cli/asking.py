@@ -42,6 +42,10 @@ Wanted = Annotated[
 Supposed = Annotated[
     str | None, typer.Option("--rows", metavar="N", help="With --error: how many rows to suppose in a cell, for means.")
 ]
+Clip = Annotated[
+    str | None,
+    typer.Option("--clip", metavar="HOW", help="quantile: cut values off at a released one, for wide bounds."),
+]
 Save = Annotated[
     list[Path] | None,
     typer.Option("--save", metavar="FILE", help=f"Write the answer too, as {', '.join(FORMS)}; repeatable."),
@@ -65,6 +69,7 @@ def ask(
     above: Above = None,
     error: Wanted = None,
     rows: Supposed = None,
+    clip: Clip = None,
     dummy: Annotated[bool, typer.Option("--dummy", help="Invented numbers of the same shape; free.")] = False,
     estimate: EstimateOnly = False,
     explain: Annotated[bool, typer.Option("--explain", help="Every way to measure it, with its error; free.")] = False,
@@ -83,7 +88,7 @@ def ask(
     held = curator_of(curator)
     form = "json" if as_json else "csv" if as_csv else ""
     budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rho": rho, "above": above}
-    budget |= {"error": error, "rows": rows, "analyst": analyst, "project": project}
+    budget |= {"error": error, "rows": rows, "clip": clip, "analyst": analyst, "project": project}
     if not texts and sys.stdin.isatty() and sys.stdout.isatty():
         from discreet.cli.shell import Settings, open_shell  # a shell's library is not for every command
 

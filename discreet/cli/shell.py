@@ -34,12 +34,13 @@ from discreet.query.public import columns_grid
 __all__ = ["Settings", "Shell", "history_file", "open_shell"]
 
 _MODES = ("run", "dummy", "estimate", "explain")
-_BUDGET = ("epsilon", "delta", "rho", "analyst", "project", "above", "error", "rows")
+_BUDGET = ("epsilon", "delta", "rho", "analyst", "project", "above", "error", "rows", "clip")
 _PROMPT, _MORE = "discreet> ", "     ...> "
 _HELP = """\
 SELECT …;             asks; it may take several lines, and ends with a semicolon
 SELECT …; SELECT …;   asks several together, for one charge
 .epsilon E            what a question spends (.delta, .rho, .above, .analyst and .project likewise; off takes it back)
+.clip quantile        sums and means are cut off at a released quantile, for wide bounds (.clip off ends it)
 .error W              instead of .epsilon: the least that makes every ± at most W (.rows N supposes N rows in a cell)
 .dummy                from now on invented numbers, free        .estimate   cost and errors to expect, free
 .explain              every way to measure, free                .run        answers, charged (as at the start)
@@ -61,6 +62,7 @@ class Settings:
     above: str | None = None
     error: str | None = None
     rows: str | None = None
+    clip: str | None = None
     mode: str = "run"
     form: str = ""
     yes: bool = False

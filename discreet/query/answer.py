@@ -158,7 +158,7 @@ class Answer:
     @property
     def estimand(self) -> tuple[str, ...]:
         """What was estimated, in words."""
-        return estimands(self.question, self.contract)
+        return (*self.evaluation.estimand, *estimands(self.question, self.contract))
 
     @property
     def notes(self) -> tuple[str, ...]:

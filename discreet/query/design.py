@@ -23,6 +23,7 @@ from discreet.accounting.events import Currency, Event
 from discreet.data.contract import Contract
 from discreet.errors import ArgumentError
 from discreet.guarantee import number_text
+from discreet.measure.clipped import ClippedSums
 from discreet.measure.door import event_of
 from discreet.measure.favourites import Favourites
 from discreet.measure.found import Found, FoundKeys, prepare_found, unlisted
@@ -32,6 +33,7 @@ from discreet.measure.noisy import Measurement, NoisyVector
 from discreet.measure.part import Part, Released
 from discreet.measure.ranks import Ranks
 from discreet.query.allowance import Allowance, Exact, Law, allowances, root_down
+from discreet.query.clip import clipped_options
 from discreet.query.demand import Demand, demands_of, merged
 from discreet.query.histogram import partitions_of
 from discreet.query.piece import Candidate, Piece
@@ -67,10 +69,11 @@ class Designed:
         return prod(axis.size for axis in self.axes)
 
     def settled(self, every: Sequence[Released]) -> tuple[Designed, tuple[Released, ...]]:
-        """The demand over the keys there are, found ones included, and what each of its parts released."""
+        """The demand over the keys there are, found ones included, between the ends that were chosen, and what each of
+        its parts released."""
         if self.found is None:
             count = sum(place is not None for place in self.places)
-            return self, tuple(every[self.start : self.start + count])
+            return self._opened(tuple(every[self.start : self.start + count]))
         keys = every[self.start]
         assert isinstance(keys, FoundKeys)
         contract, parts = self.found.over(keys.keys)
@@ -79,6 +82,22 @@ class Designed:
         sizes = tuple(axis.size for axis in axes)
         sums = None if self.sums is None else replace(self.sums, measurements=measurements, sizes=sizes)
         return replace(self, contract=contract, axes=axes, sums=sums), keys.parts
+
+    def _opened(self, released: tuple[Released, ...]) -> tuple[Designed, tuple[Released, ...]]:
+        """The same with the sums that were measured between released ends."""
+        if not any(isinstance(one, ClippedSums) for one in released):
+            return self, released
+        taken = tuple(
+            candidate if place is None or candidate.opened is None else candidate.opened(released[place])
+            for place, candidate in zip(self.places, self.taken, strict=True)
+        )
+        plain = tuple(one.sums if isinstance(one, ClippedSums) else one for one in released)
+        sums = Sums(
+            measurements=tuple(one.measurement for one in plain if isinstance(one, NoisyVector)),
+            sources={primitive: source for one in taken for primitive, source in one.sources.items()},
+            sizes=tuple(axis.size for axis in self.axes),
+        )
+        return replace(self, taken=taken, sums=sums), plain
 
     def vectors(self, every: Sequence[Released]) -> tuple[NoisyVector, ...]:
         """The vectors behind its sums, out of what all parts of the design released."""
@@ -140,6 +159,12 @@ class Design:
         return next(one for one in self.demands if one.demand.cells == demand.cells)
 
     @property
+    def estimand(self) -> tuple[str, ...]:
+        """What is estimated instead of what was asked, in words, as far as it is known before anything is released."""
+        taken = (candidate for one in self.demands for candidate in one.taken)
+        return tuple(dict.fromkeys(line for candidate in taken for line in candidate.estimand))
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What finding keys means for the answer, in words."""
         return tuple(
@@ -160,12 +185,18 @@ def design_of(
     delta: Exact | None = None,
     rho: Exact | None = None,
     wanted: Wanted | None = None,
+    clip: str | None = None,
 ) -> Design:
-    """The best design for the budget, or for wanted errors, or a refusal that says what cannot be measured."""
+    """The best design for the budget, or for wanted errors, or a refusal that says what cannot be measured.
+
+    With `clip` sums and means are clipped at released quantiles (`query.clip`).
+    """
     demands = merged(demand for question in questions for demand in demands_of(question))
     given = {demand.cells: unlisted(contract, [text.name for text in demand.found]) for demand in demands}
     finding = sum(len(demand.found) for demand in demands)
     options = [(demand, partitions_of(demand, given[demand.cells])) for demand in demands]
+    if clip is not None:
+        options = clipped_options(clip, questions, options, contract, wanted=wanted is not None)
     if wanted is not None:
         law: Law = "laplace" if currency == "pure" else "gaussian"
         options = [(demand, _cheapest(each, law, wanted, contract)) for demand, each in options]
@@ -176,11 +207,8 @@ def design_of(
         contract=contract,
     )
     if wanted is not None and epsilon is None and rho is None:
-        needed = plain.needed(currency)
-        pure = currency == "pure"
-        ways = allowances(currency, epsilon=needed if pure else None, delta=delta, rho=None if pure else needed)
-    else:
-        ways = allowances(currency, epsilon=epsilon, delta=delta, rho=rho, keys=finding > 0)
+        epsilon, rho = (plain.needed(currency), None) if currency == "pure" else (None, plain.needed(currency))
+    ways = allowances(currency, epsilon=epsilon, delta=delta, rho=rho, keys=finding > 0)
     every = {way: [_partitioned(each, way, plain) for _, each in options] for way in ways}
     best = min(ways, key=lambda way: sum(one[0].score for one in every[way]))
     chosen = [(demand, one[0]) for (demand, _), one in zip(options, every[best], strict=True)]
@@ -188,13 +216,7 @@ def design_of(
     taken = [candidates[0] for _, one in chosen for candidates in one.candidates]
     each = Finding(epsilon=_of_finding(best, plain.total), delta=best.delta / finding) if finding else None
     designed, parts = _built(pieces, taken, given, contract, each)
-    if not parts:
-        raise ArgumentError(
-            "question",
-            found="it asks only for what the contract makes public",
-            right="that is known without asking",
-            step="read it off the contract",
-        )
+    _require_measured(parts)
     by_demand = {one.demand.cells: one for one in designed}
     listed = [
         (by_demand[demand.cells], piece, candidates)
@@ -210,6 +232,16 @@ def design_of(
         parts=parts,
         listed=tuple(listed),
     )
+
+
+def _require_measured(parts: Sequence[Part]) -> None:
+    if not parts:
+        raise ArgumentError(
+            "question",
+            found="it asks only for what the contract makes public",
+            right="that is known without asking",
+            step="read it off the contract",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.draw.grid import Grid, GridColumn
+from discreet.query.clip import clipped_candidate
 from discreet.query.design import Design
 from discreet.query.statistic import Statistic
 from discreet.query.words import statistic_text
@@ -104,11 +105,16 @@ class Estimate:
 
 
 def strategy_lines(design: Design) -> tuple[StrategyLine, ...]:
-    """Every candidate of every piece, those taken first."""
+    """Every candidate of every piece, those taken first; last the clipped way, which nobody gets who does not ask."""
     lines = []
     for designed, piece, candidates in design.listed:
         taken = designed.taken[designed.pieces.index(piece)] if piece in designed.pieces else None
-        for candidate in sorted(candidates, key=lambda one: (one is not taken, one.score)):
+        ordered = sorted(candidates, key=lambda one: (one is not taken, one.opened is not None, one.score))
+        if not any(one.opened for one in candidates):
+            ways = dict.fromkeys(one.allowance for one in candidates)
+            asides = (clipped_candidate(piece, designed.demand, designed.contract, way) for way in ways)
+            ordered += [one for one in asides if one is not None]
+        for candidate in ordered:
             for statistic, expected in zip(piece.statistics, candidate.expected, strict=True):
                 lines.append(_line(statistic, candidate.name, expected.text(), candidate is taken))
     return tuple(lines)

@@ -194,6 +194,13 @@ class Evaluation:
         lines = (note for table in self.tables for taken in table.designed.taken for note in taken.notes)
         return (*self.finding, *dict.fromkeys(lines))
 
+    @property
+    def estimand(self) -> tuple[str, ...]:
+        """What was estimated instead of what was asked, where values were clipped."""
+        return tuple(
+            dict.fromkeys(line for table in self.tables for one in table.designed.taken for line in one.estimand)
+        )
+
     def exact(self, term: Term) -> list[int] | None:
         """A term in every row as whole numbers, where it is a statistic that is nothing else."""
         if not isinstance(term, Asked):

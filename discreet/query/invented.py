@@ -15,6 +15,7 @@ from math import comb
 import numpy as np
 
 from discreet.measure.bounds import PartProof
+from discreet.measure.clipped import Clipped, ClippedSums
 from discreet.measure.distinct import DistinctCount
 from discreet.measure.favourites import ChosenKeys, Favourites
 from discreet.measure.found import Found, FoundKeys
@@ -40,10 +41,11 @@ def invented(parts: Sequence[Part]) -> tuple[Released, ...]:
 
 def _invented(part: Part) -> Released:
     match part:
+        case Clipped():
+            ends = tuple(_of_ranks(ranks) for _, ranks in part.ends)
+            return ClippedSums(clipped=part, ends=ends, sums=_vector(part.at(part.clips(ends))))
         case Ranks():
-            aims = part.quantiles or (Fraction(1 if part.end == "min" else 9, 10),)
-            each = tuple(int(q * (part.places - 1)) for q in aims)
-            return ChosenRanks(ranks=part, places=(each,) * part.proof.cells)
+            return _of_ranks(part)
         case Favourites():
             cells = part.proof.cells // len(part.labels)
             return ChosenKeys(favourites=part, places=(tuple(range(part.count)),) * cells)
@@ -59,6 +61,11 @@ def _invented(part: Part) -> Released:
         case Measurement():
             return _vector(part)
     raise AssertionError(type(part))
+
+
+def _of_ranks(part: Ranks) -> ChosenRanks:
+    aims = part.quantiles or (Fraction(1 if part.end == "min" else 9, 10),)
+    return ChosenRanks(ranks=part, places=(tuple(int(q * (part.places - 1)) for q in aims),) * part.proof.cells)
 
 
 def _vector(part: Measurement) -> NoisyVector:

@@ -50,6 +50,7 @@ __all__ = [
     "is_end",
     "note_of_counts",
     "pieces_of",
+    "prepared_sums",
     "settled_recipe",
 ]
 
@@ -67,6 +68,8 @@ class Candidate:
 
     `sources` says how primitives are read off the part, `reads` how chosen statistics are, with a sentence on each in
     `notes` and, where there are any, `intervals` of a coverage; `build` gives None where all of it is public.
+    `estimand` says in words what is estimated instead of what was asked. Where the sources follow from what the part
+    releases, `opened` gives the candidate as it then is.
     """
 
     name: str
@@ -77,6 +80,8 @@ class Candidate:
     reads: Mapping[Statistic, Reads] = field(default_factory=dict)
     intervals: Mapping[Statistic, Intervals] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    estimand: tuple[str, ...] = ()
+    opened: Callable[[Released], Candidate] | None = None
 
     @property
     def score(self) -> float:
@@ -143,11 +148,7 @@ def _sums(demand: Demand, contract: Contract, recipes: Mapping[Statistic, Recipe
 
 def _summed(demand: Demand, contract: Contract, strategy: Strategy) -> Candidate:
     def build() -> Measurement | None:
-        aggregates = strategy.way.aggregates
-        if not aggregates:
-            return None
-        plan = Plan(aggregates=aggregates, by=demand.by, where=demand.where)
-        return _prepared(plan, contract, strategy.allowance, strategy.shares)
+        return prepared_sums(demand, contract, strategy) if strategy.way.aggregates else None
 
     return Candidate(
         name=strategy.name,
@@ -156,6 +157,12 @@ def _summed(demand: Demand, contract: Contract, strategy: Strategy) -> Candidate
         build=build,
         sources=strategy.way.sources,
     )
+
+
+def prepared_sums(demand: Demand, contract: Contract, strategy: Strategy) -> Measurement:
+    """What measures the sums of a demand in the way of a strategy."""
+    plan = Plan(aggregates=strategy.way.aggregates, by=demand.by, where=demand.where)
+    return _prepared(plan, contract, strategy.allowance, strategy.shares)
 
 
 def _persons(demand: Demand, contract: Contract, allowance: Allowance) -> Candidate:

@@ -17,7 +17,7 @@ from discreet.errors import ArgumentError, ContractError
 __all__ = ["Script", "require_script"]
 
 _AMOUNTS = ("epsilon", "delta", "rho", "above", "rows")
-_BUDGET = (*_AMOUNTS, "error", "analyst", "project")
+_BUDGET = (*_AMOUNTS, "error", "clip", "analyst", "project")
 _HEAD = "# Questions that were asked together. `discreet replay FILE` gives their answers again and spends nothing.\n"
 
 
@@ -34,6 +34,7 @@ class Script:
     above: str | None = None
     rows: str | None = None
     error: str | None = None
+    clip: str | None = None
     analyst: str | None = None
     project: str | None = None
     entry: int | None = None

@@ -79,6 +79,8 @@ def test_looking_is_free(office: Path, capsys: pytest.CaptureFixture[str]) -> No
                 assert json.loads(shown)
             if form == ["--csv"]:
                 assert len({len(row) for row in csv.reader(io.StringIO(shown))}) == 1
+    assert main(["ask", "SELECT AVG(age) FROM visits", "--epsilon", "1", "--clip", "quantile", "--explain"]) == 0
+    assert "clipped at a quantile" in capsys.readouterr().out
     assert main(["ask", COUNT, "--error", "40", "--estimate"]) == 0
     assert "Charges" in capsys.readouterr().out
     assert main(["bounds", "cost", "--epsilon", "0.5", "--estimate"]) == 0
@@ -139,6 +141,8 @@ WRONG: list[tuple[list[str], int, str]] = [
     (["ask", COUNT, "--rho", "0.1"], 2, "an account in ε"),
     (["ask", COUNT, "--epsilon", "1", "--delta", "2"], 2, "delta"),
     (["ask", COUNT, "--epsilon", "1", "--above", "0"], 2, "above"),
+    (["ask", COUNT, "--epsilon", "1", "--clip", "quantile"], 2, "no SUM or AVG"),
+    (["ask", "SELECT AVG(age) FROM visits", "--epsilon", "1", "--clip", "high"], 2, "there is 'quantile'"),
     (["ask", COUNT, "--epsilon", "100"], 3, "left"),
     (["ask", COUNT, "--epsilon", "0.1", "--analyst", "nobody"], 2, "nobody"),
     (["ask", COUNT, "--epsilon", "0.1", "--dummy", "--estimate"], 2, "one at a time"),

@@ -89,9 +89,16 @@ def test_sql_over_lines_is_asked_only_after_yes(held: Curator, capsys: pytest.Ca
 def test_yes_on_charges_without_asking_and_saves(
     held: Curator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    typed(held, f".yes on\nSELECT SUM(age) AS s FROM visits;\n.save {tmp_path / 'a.csv'}\n.quit\n", epsilon="1")
+    typed(
+        held,
+        f".yes on\n.clip quantile\nSELECT SUM(age) AS s FROM visits;\n.save {tmp_path / 'a.csv'}\n.quit\n",
+        epsilon="1",
+    )
     assert "s raw" in (tmp_path / "a.csv").read_text()
-    assert "Saved" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "Saved" in shown
+    assert "A question spends epsilon 1, clip quantile." in shown
+    assert "a released quantile" in shown
 
 
 def test_modes_are_free(held: Curator, capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,7 +116,14 @@ def test_commands_show_what_is_public(held: Curator, capsys: pytest.CaptureFixtu
     typed(held, ".tables\n.columns visits\n.budget\n.help\nhelp\n")
     shown = capsys.readouterr()
     assert "visits" in shown.out
-    for word in ("female, male", "0 to 100", "COUNT(DISTINCT", "population 'visits'", "ends with a semicolon"):
+    for word in (
+        ".clip quantile",
+        "female, male",
+        "0 to 100",
+        "COUNT(DISTINCT",
+        "population 'visits'",
+        "ends with a semicolon",
+    ):
         assert word in shown.out
     for word in ("secret", "hush", "insurance", "Bree", "bare"):
         assert word not in shown.out

@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import datetime
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from discreet.accounting.events import Currency, price
 from discreet.data.contract import Contract
 from discreet.data.engines.duckdb import DuckDBEngine
 from discreet.data.load import load
@@ -26,6 +28,7 @@ from discreet.errors import ArgumentError, EngineError
 from discreet.guarantee import Adjacency
 from discreet.measure import bounds, render
 from discreet.measure.bounds import prove
+from discreet.measure.clipped import Clipped
 from discreet.measure.compile import compiled, vectors
 from discreet.measure.distinct import DistinctCount, prepare_distinct
 from discreet.measure.expression import Column
@@ -35,8 +38,8 @@ from discreet.measure.intervals import CountedIntervals
 from discreet.measure.noisy import Measurement
 from discreet.measure.part import Part
 from discreet.measure.places import Places
-from discreet.measure.ranks import Ranks, prepare_ranks
-from discreet.query.design import design_of
+from discreet.measure.ranks import ChosenRanks, Ranks, prepare_ranks
+from discreet.query.design import Design, design_of
 from discreet.query.parse import parse
 
 FACTS = """
@@ -265,18 +268,35 @@ def declared(part: Part) -> list[tuple[int, int, int]]:
     return [(one.moved.l1, one.moved.l2_squared, part.proof.bits) for one in part.proof.parts]
 
 
-def violations(world: World, unit: str, text: str, adjacency: Adjacency) -> list[str]:
+def stages(part: Part, every: int = 1) -> Iterator[Part]:
+    """What a part reads one after the other: of a clipped one the ranks, and the sums at clips that there are."""
+    if not isinstance(part, Clipped):
+        yield part
+        return
+    yield from (ends for _, ends in part.ends)
+    clips = itertools.product(*(range(ends.places) for _, ends in part.ends))
+    for places in itertools.islice(clips, 0, None, every):
+        chosen = [ChosenRanks(ranks=ends, places=((at,),)) for (_, ends), at in zip(part.ends, places, strict=True)]
+        yield part.at(part.clips(chosen))
+
+
+def designed(text: str, agreed: Contract, **budget: Any) -> Design:
+    currency: Currency = "zcdp" if "rho" in budget else "pure"
+    return design_of([parse(text, lambda _: agreed)], agreed, currency, **(budget or {"epsilon": 1}))
+
+
+def violations(world: World, unit: str, text: str, adjacency: Adjacency, every: int = 1, **budget: Any) -> list[str]:
     """Where some neighbours move farther than was proven."""
     agreed = contract(unit, adjacency)
     wide = contract(unit, Adjacency.ADD_REMOVE, last=world.bases * world.contents - 1)
     try:
-        design = design_of([parse(text, lambda _: agreed)], agreed, "pure", epsilon=1)
+        design = designed(text, agreed, **budget)
     except ArgumentError as error:
         if "public" in str(error) or ("DISTINCT p" in text and unit == "row"):
             return []
         raise
     found = []
-    for part in design.parts:
+    for part in (stage for one in design.parts for stage in stages(one, every)):
         known = f"{type(part).__name__} {part.as_json()['plan']}"
         known += text if isinstance(part, Ranks | DistinctCount) else ""
         if known not in world.known:
@@ -287,6 +307,40 @@ def violations(world: World, unit: str, text: str, adjacency: Adjacency) -> list
             if one > l1 * 2.0 ** (fine - bits) + 1e-6 or other > l2_squared * 4.0 ** (fine - bits) * (1 + 1e-9):
                 found.append(f"{type(part).__name__} of {text}: {one} > {l1}, or {other} > {l2_squared}")
     return found
+
+
+CLIPPED = (
+    "SELECT AVG(x), COUNT(*) FROM t",
+    "SELECT SUM(k) FROM t",
+    "SELECT g, SUM(k), COUNT(k), SUM(x) FROM t WHERE b OR x > 0 GROUP BY g",
+    "SELECT SUM(k * x), AVG(w) FROM t WHERE z IS NULL",
+    "SELECT AVG(COALESCE(x, -7)) FILTER (WHERE s IS NOT NULL) FROM t",
+)
+
+
+@pytest.mark.parametrize("every", [11, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("budget", [{"epsilon": 1}, {"rho": "0.1"}], ids=str)
+@pytest.mark.parametrize("text", CLIPPED)
+def test_every_clip_is_proven_and_costs_the_same(
+    world: tuple[str, World], text: str, budget: dict[str, Any], every: int
+) -> None:
+    """Both stages of every clipped sum, at every clip there is, by row and by person, for both kinds of neighbours."""
+    unit, tables = world
+    currency: Currency = "zcdp" if "rho" in budget else "pure"
+    for adjacency in Adjacency:
+        assert violations(tables, unit, text, adjacency, every, clip="quantile", **budget) == []
+        agreed = contract(unit, adjacency)
+        design = designed(text, agreed, clip="quantile", **budget)
+        (part,) = design.parts
+        assert isinstance(part, Clipped)
+        measured = [one for one in stages(part, every) if isinstance(one, Measurement)]
+        ends = sum((price(ranks.event, currency).loss for _, ranks in part.ends), Fraction(0))
+        given = Fraction(next(iter(budget.values())))
+        assert given * Fraction(999_999, 1_000_000) <= price(design.event, currency).loss <= given
+        assert all(price(one.event, currency).loss <= price(design.event, currency).loss - ends for one in measured)
+        # Noise is in proportion to the clip: the narrowest is far less noisy than the widest.
+        spreads = [float(one.noises[0].standard_deviation) / 2**one.proof.bits for one in measured]
+        assert len(measured) == 1 or min(spreads) < max(spreads)
 
 
 @pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])

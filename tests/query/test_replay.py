@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
@@ -27,6 +27,7 @@ from discreet.data.contract import Contract
 from discreet.data.engines.duckdb import DuckDBEngine
 from discreet.guarantee import Adjacency
 from discreet.measure import favourites, ranks
+from discreet.measure.clipped import Clipped
 from discreet.measure.compile import holders, vectors
 from discreet.measure.favourites import Favourites
 from discreet.measure.found import Found
@@ -34,7 +35,7 @@ from discreet.measure.implied import Implied
 from discreet.measure.noisy import Measurement, NoisyVector
 from discreet.measure.part import Part
 from discreet.measure.places import Places
-from discreet.measure.ranks import Ranks
+from discreet.measure.ranks import ChosenRanks, Ranks
 from discreet.mechanisms.noise import LaplaceNoise, Noise, Noisy, release
 from discreet.mechanisms.ordered import Ordered
 from discreet.mechanisms.partition import PartitionSelection
@@ -125,6 +126,15 @@ ROADS = {
     "private join": Road(
         "SELECT visits.g, COUNT(*), SUM(o.x) FROM visits JOIN bills o ON visits.p = o.p GROUP BY visits.g",
         persons=True,
+    ),
+    "clipped": Road(
+        "SELECT g, AVG(k), COUNT(*), SUM(x), MEDIAN(x) FROM visits WHERE x > -1 GROUP BY g",
+        {"epsilon": 1, "clip": "quantile"},
+    ),
+    "clipped sums": Road("SELECT SUM(k) FROM visits", {"epsilon": 1, "clip": "quantile"}),
+    "clipped and implied": Road(
+        "SELECT g, b, SUM(k), SUM(x * k), SUM(k * k), AVG(k - x), COUNT(t) FROM visits GROUP BY g, b",
+        {"epsilon": 1, "delta": "1e-3", "clip": "quantile"},
     ),
     "above": Road("SELECT SUM(x) FROM visits", {"epsilon": 1, "above": "0.5"}, persons=True),
 }
@@ -238,6 +248,12 @@ def bounds_of(part: Part, name: tuple[object, ...]) -> Iterator[Bound]:
                 yield Bound((*name, text), both * part.limit, both * part.limit)
             for at, one in enumerate(part.over([sorted(FOUND)] * len(part.texts))[1]):
                 yield from bounds_of(one, (*name, at))
+        case Clipped():
+            for at, (_, ends) in enumerate(part.ends):
+                yield from bounds_of(ends, (*name, at))
+            # The recorded ends: the middle rung of each.
+            middles = [ChosenRanks(ranks=one, places=(((one.places - 1) // 2,),)) for _, one in part.ends]
+            yield from bounds_of(part.at(part.clips(middles)), (*name, "sums"))
         case Places():
             yield from bounds_of(part.measurement, name)
         case Favourites():
@@ -388,7 +404,8 @@ def test_neighbours_make_the_same_calls_on_every_road(world: World, name: str) -
 
 def _parts(part: Part) -> Iterator[Part]:
     yield part
-    for one in getattr(part, "parts", ()):
+    inner = [ends for _, ends in part.ends] if isinstance(part, Clipped) else getattr(part, "parts", ())
+    for one in inner:
         yield from _parts(one)
 
 
@@ -446,7 +463,18 @@ def _too_many_texts_count(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("discreet.measure.found.holders", everybodys)
 
 
+def _noise_of_a_narrower_clip(patch: pytest.MonkeyPatch) -> None:
+    honest = Clipped.at
+
+    def at(self: Clipped, clips: Any) -> Measurement:
+        found = honest(self, clips)
+        return replace(found, noises=tuple(LaplaceNoise.of_scale(9) for _ in found.noises))
+
+    patch.setattr(Clipped, "at", at)
+
+
 MUTANTS = {
+    "clipped sums": _noise_of_a_narrower_clip,
     "sums": _noise_that_looks,
     "moments": _weights_forgotten,
     "chosen quantiles": _empty_cells_skipped,
