@@ -119,7 +119,7 @@ def test_the_replicate_has_latents_of_its_own() -> None:
             scaled = gibbs.latents / gibbs.scales[:, None]
             mean = -(inner[0, 1:] / inner[0, 0]) @ scaled[1:]
             shared.append(mean + random.standard_normal(rows) * inner[0, 0] ** -0.5)
-    assert leak(shared[0]) > 0.2
+    assert np.mean([leak(one) for one in shared]) > 0.2
     assert leak(np.mean(shared, axis=0)) > 0.6
 
 
