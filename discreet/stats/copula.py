@@ -5,19 +5,16 @@
 2. A sweep takes the columns in turn. Given the others a latent is normal with mean μ and variance s², cut off by the
    nearest latents of the levels below and above. These belong to the neighbouring levels alone: so all even levels
    are drawn at once, then all odd ones (red and black), which is exact and needs no loop over levels.
-3. Then all latents of the column that have a level are stretched by one map that keeps every order (`stretching`): cuts
-   between levels, held by the latents on both sides, otherwise move by O(1/n) a sweep. Half of all sweeps do so, picked
-   at random; of small tables fewer.
-4. All latents are then shifted together, V ← V − V̄ + N(0, Σ/n): a shift keeps every order, and V̄ ~ N(0, Σ/n) does
+3. All latents are then shifted together, V ← V − V̄ + N(0, Σ/n): a shift keeps every order, and V̄ ~ N(0, Σ/n) does
    not depend on the rest, so this too is exact; columns with one rare level mix far faster for it.
-5. A column of unordered levels (`Choice`) has a latent with a mean for each level but the first. A record has the level
-   whose latent and mean together are highest, the first if all are below 0. Means have a flat prior, and move 4 draws
+4. A column of unordered levels (`Choice`) has a latent with a mean for each level but the first. A record has the level
+   whose latent and mean together are highest, the first if all are below 0. Means have a flat prior, and move 3 draws
    them: it leaves latent plus mean where it is.
-6. Σ ~ inverse Wishart(ν₀ + n, ν₀ I + V V'), prior ν₀ = p + 2. Scales mean nothing but within a choice; the
+5. Σ ~ inverse Wishart(ν₀ + n, ν₀ I + V V'), prior ν₀ = p + 2. Scales mean nothing but within a choice; the
    correlations are the model.
 
-Reference: Hoff 2007; Liu and Sabatti 2000 for moves like 3 and 4. A state holds what the records say: as confidential
-as they. What it does not promise: dependence that is not of one direction, such as a U, is not in the model.
+Reference: Hoff 2007; Liu and Sabatti 2000 for moves like 3. A state holds what the records say: as confidential as
+they. What it does not promise: dependence that is not of one direction, such as a U, is not in the model.
 """
 
 from __future__ import annotations
@@ -31,7 +28,6 @@ import numpy.typing as npt
 from discreet.errors import ArgumentError
 from discreet.randomness import Generator
 from discreet.stats.laws import normal_quantile
-from discreet.stats.stretching import Stretch
 from discreet.stats.truncated import draw_between
 
 __all__ = ["Choice", "Ends", "Gibbs", "Latent", "enforce", "highest"]
@@ -67,8 +63,6 @@ class Latent:
             raise ArgumentError("levels", found="a level no record has", right="levels without gaps", step="renumber")
         self._starts: Whole = np.cumsum(self.counts) - self.counts
         self._distinct = len(self.counts) == len(levels)
-        self._stretching = Stretch(len(levels))
-        self.pace = self._stretching.pace
         odd = (levels % 2).astype(bool)
         self._halves: list[tuple[Whole, Whole]] = [
             (places, levels[places]) for places in (np.flatnonzero(~odd), np.flatnonzero(odd)) if len(places)
@@ -100,12 +94,6 @@ class Latent:
             drawn = draw_between((low[levels] - at) / spread, (high[levels] - at) / spread, generator)
             mine[places] = at + spread * drawn
         latents[self.order] = mine
-
-    def stretch(self, latents: Floats, mean: Floats, spread: float, scale: float, generator: Generator) -> None:
-        """Move all latents with a level by one rising map, or leave them, in place; `scale` is their deviation."""
-        if len(self.order):
-            mine, centre = latents[self.order], mean[self.order]
-            latents[self.order] = self._stretching.move(mine, centre, spread, scale, generator)
 
     def ends(self, latents: Floats, scale: float) -> Ends:
         """Lowest and highest latent of each level, over `scale`."""
@@ -217,11 +205,7 @@ class Gibbs:
                 self._renew_choice(column, at)
                 at += column.width
             else:
-                mean, spread = self._given(at)
-                column.renew(self.latents[at], mean, spread, self.generator)
-                if self.generator.random() < column.pace:
-                    scale = float(self.covariance[at, at] ** 0.5)
-                    column.stretch(self.latents[at], mean, spread, scale, self.generator)
+                column.renew(self.latents[at], *self._given(at), self.generator)
                 at += 1
         self._shift()
         self._renew_covariance()
