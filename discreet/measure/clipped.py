@@ -14,7 +14,8 @@ Promise: ends and sums together cost what the event says, at any ends that can b
 Because: the ends are released as what ranks cost; the sums are measured by a plan that follows from released ends and
          public facts alone, is proven as any other, and is refused before noise is drawn if it would cost more.
 Tested:  test_neighbours_make_the_same_calls_on_every_road, test_every_clip_is_proven_and_costs_the_same,
-         test_a_sum_that_costs_more_than_was_charged_is_refused.
+         test_a_sum_that_costs_more_than_was_charged_is_refused,
+         test_what_was_not_refused_before_the_charge_is_not_refused_at_any_clip.
 
 What it does not promise: the sum of unclipped values. What lies beyond an end is cut off, and nothing says how much.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ from discreet.data.contract import Contract
 from discreet.errors import ArgumentError
 from discreet.measure.clipped import Clipped, ClippedSums, ladders_of
 from discreet.measure.expression import Column
+from discreet.measure.ranks import ChosenRanks
 from discreet.query.design import design_of
 from discreet.query.estimate import strategy_lines
 from discreet.query.evaluation import evaluated
@@ -285,6 +287,25 @@ def test_rungs_run_from_zero_or_the_nearer_bound_to_each_end() -> None:
     assert (low, high) == ("low", "high")
     assert negative == [-one for one in positive]
     assert (positive[0], positive[-1]) == (0.01, 1000)
+
+
+@pytest.mark.parametrize("unit", [ROW, PERSON])
+@pytest.mark.parametrize("budget", [{"epsilon": "1"}, {"epsilon": "1e-11"}, {"epsilon": "1e-13"}], ids=str)
+def test_what_was_not_refused_before_the_charge_is_not_refused_at_any_clip(unit: str, budget: dict[str, Any]) -> None:
+    """Otherwise a missing result would tell which ends were chosen. Noise as wide as it can be is refused at once."""
+    under, done = agreed(unit), 0
+    for text in ("SELECT SUM(gain) FROM staff", "SELECT g, AVG(income), COUNT(*), COUNT(t) FROM staff GROUP BY g"):
+        try:
+            (part,) = design_of([parse(text, lambda _: under)], under, "pure", clip="quantile", **budget).parts
+        except ArgumentError:
+            continue
+        assert isinstance(part, Clipped)
+        every = [sorted({*range(0, ends.places, 5), ends.places - 1}) for _, ends in part.ends]
+        for places in itertools.product(*every):
+            pairs = zip(part.ends, places, strict=True)
+            part.at(part.clips([ChosenRanks(ranks=ends, places=((at,),)) for (_, ends), at in pairs]))
+            done += 1
+    assert done > 40 or budget["epsilon"] != "1"
 
 
 def test_a_sum_that_costs_more_than_was_charged_is_refused() -> None:
