@@ -21,6 +21,8 @@ __all__ = ["records"]
 
 _MANY, _PEER_MANY, _SINGLE, _FIRST = 1_000_000, 20_000, 2_000, 20
 _SCALES = ((10, "10"), (10**6, "1e6"))
+# The widest noise there is; no peer and no vector of it, for what costs there is the first draw.
+_WIDEST = ((10**15, "1e15"), (1 << 60, "2^60"))
 _BARS = {("discrete Laplace", 10): 20e6, ("discrete Gaussian", 10): 20e6, ("discrete Laplace", 10**6): 2e6}
 
 
@@ -28,13 +30,19 @@ def records() -> Iterator[Record]:
     """One record after the other."""
     dp.enable_features("contrib")
     for scale, named in _SCALES:
-        laws: tuple[tuple[str, Law], ...] = (
-            ("discrete Laplace", DiscreteLaplace.of_scale(scale)),
-            ("discrete Gaussian", DiscreteGaussian(Fraction(scale) ** 2)),
-        )
-        for kind, law in laws:
+        for kind, law in _laws(scale):
             yield _vector(f"{kind} {named}", law, scale, _BARS.get((kind, scale)))
             yield from _single(f"{kind} {named}", law)
+    for scale, named in _WIDEST:
+        for kind, law in _laws(scale):
+            yield from _single(f"{kind} {named}", law)
+
+
+def _laws(scale: int) -> tuple[tuple[str, Law], ...]:
+    return (
+        ("discrete Laplace", DiscreteLaplace.of_scale(scale)),
+        ("discrete Gaussian", DiscreteGaussian(Fraction(scale) ** 2)),
+    )
 
 
 def _vector(task: str, law: Law, scale: int, bar: float | None) -> Record:

@@ -37,7 +37,7 @@ def frame_kind(frame: object) -> FrameKind:
 
 def frame_like(kind: FrameKind, columns: Mapping[str, Sequence[Any]]) -> Any:
     """The columns as a frame of that kind; as a dict of lists if its library is not there any more."""
-    plain = {name: list(values) for name, values in columns.items()}
+    plain = {name: _alike(values) for name, values in columns.items()}
     try:
         if kind is FrameKind.DUCKDB:
             return _relation(plain)
@@ -49,10 +49,17 @@ def frame_like(kind: FrameKind, columns: Mapping[str, Sequence[Any]]) -> Any:
     return plain
 
 
+def _alike(values: Sequence[Any]) -> list[Any]:
+    """The values with numbers of one type: frames take that of the first, and 0, 0.5, 1 would not fit in."""
+    if any(isinstance(value, float) for value in values):
+        return [float(value) if type(value) is int else value for value in values]
+    return list(values)
+
+
 def write_parquet(into: Path, columns: Mapping[str, Sequence[Any]]) -> None:
     """The columns as a Parquet file."""
     try:
-        _relation({name: list(values) for name, values in columns.items()}).write_parquet(str(into))
+        _relation({name: _alike(values) for name, values in columns.items()}).write_parquet(str(into))
     except duckdb.IOException:
         raise OSError(0, "it cannot be written") from None
 

@@ -209,6 +209,9 @@ def test_every_frame_comes_in_and_its_kind_goes_out(name: str, tmp_path: Path) -
         assert answer == {"age group": [1, 2], 'said "n"': ["x", "y"]}
     else:
         assert stored(answer, tmp_path / "u.duckdb")[1] == [(1, "x"), (2, "y")]
+        # Steps of a half begin with a whole number, which must not make all of them whole.
+        halves = frame_like(kind, {"step": [0, None, 0.5, 1]})
+        assert stored(halves, tmp_path / "h.duckdb")[1] == [(0.0,), (None,), (0.5,), (1.0,)]
 
 
 def test_objects_of_pandas_are_of_one_kind_or_refused(tmp_path: Path) -> None:

@@ -192,8 +192,8 @@ def test_opendp_2944_keys_are_compared_by_their_text_not_by_codes_of_this_table(
     many = held([row(g="a"), row(g="b"), row(g="b"), row(g="foreign")])
     few = held([row(g="b"), row(g="b")])
     text = "SELECT g, COUNT(*) AS n FROM t GROUP BY g"
-    assert many.sql(text, epsilon=300_000).run().frame == {"g": ["a", "b", "c"], "n": [1, 2, 0]}
-    assert few.sql(text, epsilon=300_000).run().frame == {"g": ["a", "b", "c"], "n": [0, 2, 0]}
+    assert many.sql(text, epsilon=300_000).run(kind="plain").frame == {"g": ["a", "b", "c"], "n": [1, 2, 0]}
+    assert few.sql(text, epsilon=300_000).run(kind="plain").frame == {"g": ["a", "b", "c"], "n": [0, 2, 0]}
 
 
 def test_opendp_2941_single_precision_is_read_once_and_bounded_after_that(held: Any) -> None:
@@ -234,15 +234,14 @@ def test_opendp_truncation_keeps_as_much_as_is_paid_for(held: Any) -> None:
     """It kept 2 of 3 groups while noise was for 3, and the first ones in the order of their names."""
     curator = held([row(g=key) for key in ("a", "b", "c")], unit="{person: p, rows: 3, groups: 3}")
     answer = curator.sql("SELECT g, COUNT(*) AS n FROM t GROUP BY g", epsilon=300_000).run()
-    assert answer.frame["n"] == [1, 1, 1]
+    assert list(answer.frame["n"]) == [1, 1, 1]
 
 
 def test_smartnoise_censoring_is_not_the_analysts_to_switch_off(held: Any) -> None:
     """A city of one person stays hidden, and no option of the text shows it."""
     curator = held([row(p=f"p{at}", s="large") for at in range(200)] + [row(p="one", s="hamlet")], unit=PERSON)
-    assert curator.sql("SELECT s, COUNT(*) AS n FROM t GROUP BY s", epsilon=4, delta="1e-9").run().frame["s"] == [
-        "large"
-    ]
+    answer = curator.sql("SELECT s, COUNT(*) AS n FROM t GROUP BY s", epsilon=4, delta="1e-9").run()
+    assert list(answer.frame["s"]) == ["large"]
     with pytest.raises(ArgumentError, match="delta"):
         curator.sql("SELECT s, COUNT(*) FROM t GROUP BY s", epsilon=1).run()
     with pytest.raises(ArgumentError, match="censor_dims"):
