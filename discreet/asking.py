@@ -235,7 +235,7 @@ class Batch:
         ledger = None if cost.entry is None else self.holdings.ledger.id
         return Script(questions=texts, at=at, entry=cost.entry, ledger=ledger, **self.budget.written())
 
-    @property
+    @cached_property
     def _currency(self) -> Currency:
         return self.holdings.ledger.account(population_of(self.contract)).currency
 

@@ -6,6 +6,7 @@ import datetime
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -90,6 +91,12 @@ class Bounds:
         return int(self.low / self.step), int(self.high / self.step)
 
 
+@lru_cache(maxsize=1024)
+def _bounds(low: Fraction, high: Fraction, step: Fraction) -> Bounds:
+    """Every proof asks for them again; a refusal is not kept."""
+    return Bounds(low=low, high=high, step=step)
+
+
 class _ColumnFacts(Sourced):
     """What every column declares."""
 
@@ -126,7 +133,7 @@ class _NumericColumn(_ColumnFacts):
         """What values are clamped to, if the contract bounds them."""
         if self.low is None or self.high is None:
             return None
-        return Bounds(low=self.low, high=self.high, step=self._step)
+        return _bounds(self.low, self.high, self._step)
 
     @model_validator(mode="after")
     def _bounds_hold_together(self) -> _NumericColumn:

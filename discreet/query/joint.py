@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
+from statistics import NormalDist
 
 import numpy as np
 
@@ -22,6 +23,8 @@ _WIDE = 100
 # The grid of t, where the sum's deviation is 1, and the farthest end of an interval; 2π/0.2 = 31.
 _STEP, _END = 0.2, 1_000.0
 _FARTHEST = 25.0
+_NORMAL = NormalDist()
+_NEAR, _STEPS_AT_MOST = 1e-9, 60
 
 
 def half_width_of_sum(weighted: Sequence[tuple[float, LaplaceNoise | GaussianNoise]], coverage: float) -> float | None:
@@ -38,9 +41,12 @@ def half_width_of_sum(weighted: Sequence[tuple[float, LaplaceNoise | GaussianNoi
         # The variance of a Laplace law is 2b².
         law *= 1 / (1 + square / 2) if isinstance(noise, LaplaceNoise) else np.exp(-square / 2)
     law *= 2 * _STEP / np.pi / t
-    low, high = 0.0, _FARTHEST
-    for _ in range(36):
-        middle = (low + high) / 2
-        covered = _STEP * middle / np.pi + float(law @ np.sin(middle * t))
-        low, high = (middle, high) if covered < coverage else (low, middle)
-    return deviation * high
+    density, half = law * t, _NORMAL.inv_cdf((1 + coverage) / 2)
+    for _ in range(_STEPS_AT_MOST):
+        # Coverage grows ever slower, so that from the second step on Newton's come from below and never pass it.
+        missing = coverage - _STEP * half / np.pi - float(law @ np.sin(half * t))
+        further = missing / (_STEP / np.pi + float(density @ np.cos(half * t)))
+        half = min(_FARTHEST, max(0.0, half + further))
+        if abs(further) < _NEAR:
+            break
+    return deviation * half
