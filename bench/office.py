@@ -32,7 +32,7 @@ __all__ = ["Office", "visits"]
 
 _COLUMNS = {"region": 50, "sex": 2, "age": 101, "income": 200_001}
 _SEED = 20_190_401
-_MEMORY = "8GB"
+_MEMORY = "16GB"
 _REGIONS = ", ".join(f"r{number:02}" for number in range(50))
 _CONTRACT = f"""
 table: {{table}}
