@@ -137,7 +137,7 @@ def require_fresh(bits: Bits, *, teaching: bool) -> None:
     Promise: what is released without a mark was drawn from the operating system's entropy.
     Because: only its bits are certifiable; with others whoever releases must say `teaching`, and what comes out has
              `certifiable` False, or, where it is a plain number, has the mark where it was asked for.
-    Tested:  tests/test_randomness.py::test_every_release_refuses_bits_that_can_be_repeated.
+    Tested:  tests/mechanisms/test_freshness.py::test_every_release_refuses_bits_that_can_be_repeated.
     """
     if not bits.certifiable and not teaching:
         raise ArgumentError(

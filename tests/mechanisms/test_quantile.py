@@ -25,7 +25,7 @@ from discreet.mechanisms.quantile import (
     quantile_law,
     quantiles_law,
 )
-from discreet.randomness import SeededBits
+from discreet.randomness import SeededBits, system_bits
 
 ADD, REPLACE = Adjacency.ADD_REMOVE, Adjacency.REPLACE_ONE
 GRID = Cells(0, 3)
@@ -391,3 +391,9 @@ def aims_of(shares: list[Fraction]) -> list[Fraction]:
 @pytest.mark.parametrize(("epsilon", "least"), [(Fraction(10) ** 400, 1), (Fraction(1, 10**400), 10**400)])
 def test_ranks_off_the_end_know_no_largest_epsilon(epsilon: Fraction, least: int) -> None:
     assert least <= ranks_off_the_end(epsilon, 100) <= 16 * least
+
+
+def test_a_count_is_chosen_among_many_records_and_refused_among_too_many() -> None:
+    assert 0 <= choose_count(3, 10_000, epsilon=1, bits=system_bits()) <= 10_000
+    with pytest.raises(ArgumentError, match="too many records"):
+        choose_count(3, 10**7 + 1, epsilon=1, bits=system_bits())
