@@ -105,6 +105,13 @@ def test_masses_beyond_64_bits_stay_exact() -> None:
     assert choose([0, 0], Powers(Fraction(2)), Tape(Fraction(1, 2), huge), multiplicities=[huge, 1]) == 1
 
 
+def test_multiplicities_whose_sum_passes_64_bits_are_all_drawn() -> None:
+    """Each fits into 64 bits; nine of them together would wrap to what the first alone has."""
+    largest = (1 << 62) - 1
+    drawn = {choose([0] * 9, Powers(Fraction(2)), SeededBits(seed), multiplicities=[largest] * 9) for seed in range(90)}
+    assert drawn == set(range(9))
+
+
 def test_what_has_no_multiplicity_is_as_if_it_were_not_there() -> None:
     """However far above all others it stands."""
     assert choose([0, 10**15, 10**15 + 1], Exponential(Fraction(9)), SeededBits(1), multiplicities=[0, 5, 0]) == 1
