@@ -47,7 +47,7 @@ layers: $(STAMP)
 	@$(VENV)/bin/lint-imports --no-cache --no-logo
 
 layout: $(STAMP)
-	@$(RUN) -m pytest $(SPREAD) $(CHECKS)
+	@$(RUN) -m pytest $(SPREAD) -m "not slow" $(CHECKS)
 
 test: check
 	@$(RUN) -m pytest $(SPREAD) --dist loadfile -m "not slow" $(CHECKS:%=--ignore=%)

@@ -29,7 +29,8 @@ __all__ = ["Bounds", "RuleKeeper"]
 Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
 Bounds = Mapping[str, tuple[float, float]]
-_TRIES, _DONORS = 100, 200
+# Only rows that break a rule are drawn again, so that many tries cost little where few rows need them.
+_TRIES, _DONORS = 1_000, 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
