@@ -102,7 +102,7 @@ def _kept(rows: int) -> Path:
     folder = place(f"office-{rows}-{named}").with_suffix("")
     if folder.exists():
         return folder
-    half = folder.with_suffix(".half")
+    half = folder.with_name(f"{folder.name}.half")
     shutil.rmtree(half, ignore_errors=True)
     half.mkdir()
     parquet = half / "rows.parquet"

@@ -314,7 +314,10 @@ def test_a_crash_before_the_first_entry_begins_again(place: Place) -> None:
     """A head that was signed for nothing stands in nobody's way."""
     place.open().close()
     place.path.unlink()
-    place.with_people(1).spend(charge_of(1))
+    ledger = place.with_people(1)
+    ledger.spend(charge_of(1))
+    assert len(ledger.entries(kind="charge")) == 1
+    assert ledger.verify() == ()
 
 
 def test_tables_dropped_on_postgresql_do_not_begin_anew(served_place: Place, server: Server) -> None:
